@@ -1,0 +1,1 @@
+"""Serving envelope: the numbers that decide how a model serves, from its config."""

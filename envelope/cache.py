@@ -1,0 +1,93 @@
+"""What a session keeps in memory: values per token, per window, and fixed state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from envelope.model import (
+    CompressedAttention,
+    HeadAttention,
+    LatentAttention,
+    LayerGroup,
+    LinearAttention,
+    Model,
+)
+
+
+@dataclass(frozen=True)
+class LayerCache:
+    """What each of `count` layers keeps, in stored values.
+
+    `growing` per token of context (`indexer` of them the indexer's keys), `windowed` per token of the last `window`
+    tokens, `state` per session whatever its length. `heads` is how many KV heads a tensor-parallel layout may split,
+    1 for one record that every rank keeps whole.
+    """
+
+    kind: str
+    count: int
+    growing: Fraction = Fraction(0)
+    indexer: Fraction = Fraction(0)
+    windowed: int = 0
+    window: int = 0
+    state: int = 0
+    heads: int = 1
+
+    @property
+    def per_token(self) -> Fraction:
+        """Values one more token adds while the session is young: growing and windowed together."""
+        return self.growing + self.windowed
+
+    def values(self, context: int) -> Fraction:
+        """Values one session of `context` tokens keeps in one such layer."""
+        return self.growing * context + self.windowed * min(context, self.window) + self.state
+
+
+def layer_cache(group: LayerGroup) -> LayerCache:
+    """Describe what each layer of a group keeps. `kind` is the word shown to people."""
+    a = group.attention
+    if isinstance(a, HeadAttention):
+        return _heads(a, group.count)
+    if isinstance(a, LatentAttention):
+        index = Fraction(a.indexer.head_dim if a.indexer and a.indexer.owns else 0)
+        kind = "latent with indexer" if index else "latent"
+        return LayerCache(kind, group.count, Fraction(a.kv_rank + a.rope_dim) + index, index)
+    if isinstance(a, CompressedAttention):
+        index = Fraction(a.indexer.head_dim if a.indexer and a.indexer.owns else 0, a.ratio)
+        growing = Fraction(a.head_dim, a.ratio) + index
+        return LayerCache("compressed", group.count, growing, index, a.head_dim, a.window, a.state)
+    if isinstance(a, LinearAttention):
+        return LayerCache("linear", group.count, state=a.recurrent_elements + a.conv_elements, heads=max(1, a.heads))
+    return LayerCache("none", group.count)
+
+
+def _heads(a: HeadAttention, count: int) -> LayerCache:
+    per_token = a.kv_heads * (a.key_dim + a.value_dim)
+    if a.cross:
+        return LayerCache("cross", count, heads=a.kv_heads)
+    if not a.owns_cache:
+        return LayerCache("shared", count, heads=a.kv_heads)
+    if a.window:
+        kind = "chunked" if a.chunked else "sliding"
+        return LayerCache(kind, count, windowed=per_token, window=a.window, heads=a.kv_heads)
+    return LayerCache("full", count, Fraction(per_token), heads=a.kv_heads)
+
+
+def layer_caches(model: Model) -> tuple[LayerCache, ...]:
+    """Describe what each group of layers keeps, in the model's order."""
+    return tuple(layer_cache(group) for group in model.groups)
+
+
+def growing_per_token(model: Model) -> Fraction:
+    """Values all layers together keep for each token of context, for as long as the session lasts."""
+    return sum((cache.growing * cache.count for cache in layer_caches(model)), Fraction(0))
+
+
+def windowed_per_token(model: Model) -> int:
+    """Values all windowed layers together keep for each token inside their window."""
+    return sum(cache.windowed * cache.count for cache in layer_caches(model))
+
+
+def session_values(model: Model, context: int) -> Fraction:
+    """Values one session of `context` tokens keeps: growing, windows and state."""
+    return sum((cache.values(context) * cache.count for cache in layer_caches(model)), Fraction(0))
