@@ -65,7 +65,7 @@ def write(model: Model) -> str:
     ordered = _in_order(model.groups)
     for index, group in enumerate(model.groups):
         last = index == len(model.groups) - 1
-        items.append(_write_group(group, "" if ordered else "rest" if last else _write_positions(group.positions)))
+        items.append(_write_group(group, "" if ordered else "rest" if last else write_positions(group.positions)))
     items += ["mtp" + _write_group(group, "") for group in model.prediction]
     return "~".join(items)
 
@@ -245,7 +245,7 @@ def _in_order(groups: tuple[LayerGroup, ...]) -> bool:
     return True
 
 
-def _write_positions(positions: tuple[int, ...]) -> str:
+def write_positions(positions: tuple[int, ...]) -> str:
     """Write sorted positions as runs: `1-61by4`, `0.2-4.6-8`."""
     runs, start = [], 0
     while start < len(positions):
@@ -262,7 +262,7 @@ def _write_positions(positions: tuple[int, ...]) -> str:
     return ".".join(runs)
 
 
-def _read_positions(text: str) -> tuple[int, ...]:
+def read_positions(text: str) -> tuple[int, ...]:
     positions: list[int] = []
     for run in text.split("."):
         match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6})(?:by(\d{1,6}))?)?", run)
@@ -284,7 +284,7 @@ def _place(groups: list[LayerGroup], places: list[str]) -> tuple[LayerGroup, ...
             placed.append(replace(group, positions=tuple(range(start, start + group.count))))
             start += group.count
         return tuple(placed)
-    named = [_read_positions(place) if place not in ("", "rest") else () for place in places]
+    named = [read_positions(place) if place not in ("", "rest") else () for place in places]
     taken = {position for run in named for position in run}
     rest = tuple(position for position in range(total) if position not in taken)
     return tuple(
