@@ -1,0 +1,1 @@
+"""The page: Panel over envelope."""

@@ -1,0 +1,68 @@
+// Inline and first, in old JavaScript, so that it runs where nothing else does: it owns the progress
+// line and says in words what could not start. boot.mjs uses it as `start`.
+var start = (function () {
+  var failed = false;
+  function element(id) {
+    return document.getElementById(id);
+  }
+  function whenBody(work) {
+    if (document.body && element("failure")) work();
+    else document.addEventListener("DOMContentLoaded", work);
+  }
+  function progress(text) {
+    whenBody(function () {
+      element("progress").textContent = text;
+    });
+  }
+  function fail(what, remedy) {
+    if (failed) return;
+    failed = true;
+    document.documentElement.setAttribute("data-state", "failed");
+    whenBody(function () {
+      var box = element("failure");
+      [what, remedy].forEach(function (text) {
+        var line = document.createElement("p");
+        line.textContent = text;
+        box.appendChild(line);
+      });
+      box.removeAttribute("hidden");
+    });
+  }
+  function live() {
+    if (!failed) document.documentElement.setAttribute("data-state", "live");
+  }
+  function missing(address) {
+    fail(
+      "A file of this page did not load: " + String(address).split("/").slice(-2).join("/") + ".",
+      "Reload the page. If the message stays, the copy on this server is incomplete or a filter blocks it."
+    );
+  }
+  var browser = "Use a current Chrome, Edge, Firefox or Safari.";
+  if (typeof WebAssembly !== "object") {
+    fail("The calculator cannot start: this browser has no WebAssembly, or it is turned off.", browser);
+  } else if (!("noModule" in document.createElement("script")) || typeof BigInt64Array !== "function") {
+    fail("The calculator cannot start: this browser is too old for it.", browser);
+  } else if (location.protocol === "file:") {
+    fail(
+      "The calculator cannot start from a file on disk: browsers refuse modules there.",
+      "Serve the folder, for example with: python3 -m http.server"
+    );
+  }
+  window.addEventListener(
+    "error",
+    function (event) {
+      var target = event.target;
+      if (target && target !== window && (target.src || target.href)) missing(target.src || target.href);
+    },
+    true
+  );
+  return {
+    progress: progress,
+    fail: fail,
+    live: live,
+    missing: missing,
+    hasFailed: function () {
+      return failed;
+    },
+  };
+})();

@@ -1,0 +1,87 @@
+// Python in the page or in a worker: Pyodide with the packages unpacked and the app imported.
+import { loadPyodide } from "../{{runtime}}/pyodide.mjs";
+
+const RUNTIME = new URL("../{{runtime}}/", import.meta.url).href;
+const APP = new URL("./", import.meta.url).href;
+
+// The smallest WebAssembly module there is: eight bytes of header.
+const EMPTY_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+
+export class StartError extends Error {
+  // `message` says what failed, `remedy` what to try.
+  constructor(message, remedy) {
+    super(message);
+    this.remedy = remedy;
+  }
+}
+
+async function fetched(address) {
+  const answer = await fetch(address).catch(() => null);
+  if (!answer?.ok) {
+    throw new StartError(
+      `A file of this page did not load: ${address.split("/").slice(-2).join("/")}` + (answer ? ` (${answer.status}).` : "."),
+      "Reload the page. If the message stays, the copy on this server is incomplete or a filter blocks it.",
+    );
+  }
+  return answer;
+}
+
+async function refuseBlockedWasm() {
+  try {
+    await WebAssembly.compile(EMPTY_MODULE);
+  } catch {
+    throw new StartError(
+      "The calculator cannot start: WebAssembly is blocked here by a security policy.",
+      "Allow WebAssembly for this page (in the Content-Security-Policy: 'wasm-unsafe-eval'), or use another browser.",
+    );
+  }
+}
+
+// Panel builds one converter with eval when it is imported. Given ready made, the page needs no 'unsafe-eval'.
+const nullForUndefined = (entries) =>
+  Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value]));
+
+const IMPORTS = `
+import pyodide.code
+run_js, pyodide.code.run_js = pyodide.code.run_js, lambda text: null_for_undefined
+import panel.io.pyodide
+pyodide.code.run_js = run_js
+# Panel holds edits back for half a second after one; here an edit costs less than a frame or two.
+panel.io.pyodide.TIMEOUT = 0
+`;
+
+export const BUILD = `
+from panel.io.pyodide import init_doc
+from panel.io.state import state
+init_doc()
+from app.main import main
+main()
+`;
+
+// Pyodide, with the app's packages imported. `progress(text)` is told what is being done.
+export async function startPython(progress) {
+  await refuseBlockedWasm();
+  progress("Starting Python …");
+  const archives = [fetched(`${RUNTIME}packages.zip`), fetched(`${APP}app.zip`)];
+  const wasm = fetched(`${RUNTIME}pyodide.asm.wasm`);
+  for (const promise of [...archives, wasm]) promise.catch(() => {}); // awaited below; no "unhandled" meanwhile
+  // Pyodide waits for ever for a core that does not come; this promise does not.
+  let refuse;
+  const refused = new Promise((_, reject) => (refuse = reject));
+  wasm.catch(refuse);
+  const loading = loadPyodide({
+    indexURL: RUNTIME,
+    stdLibURL: `${RUNTIME}stdlib.zip`,
+    lockFileURL: `${RUNTIME}pyodide-lock.json`,
+    wasmResponse: wasm,
+    onWasmError: refuse,
+    env: { HOME: "/home/pyodide", PANEL_CDN_ROOT: `${RUNTIME}panel/` },
+  });
+  const python = await Promise.race([refused, loading]);
+  progress("Unpacking numpy, Bokeh and Panel …");
+  for (const archive of archives) python.unpackArchive(await (await archive).arrayBuffer(), "zip");
+  progress("Loading numpy, Bokeh and Panel …");
+  python.globals.set("null_for_undefined", nullForUndefined);
+  await python.runPythonAsync(IMPORTS);
+  return python;
+}

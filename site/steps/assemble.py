@@ -1,0 +1,182 @@
+"""Put `dist/` together: a folder that any static host can serve.
+
+    index.html            the page
+    runtime-<hash>/       what the lock file pins: Pyodide, packages, Bokeh's and Panel's scripts
+    app-<hash>/           what this repository holds: boot modules, styles, envelope, presets, app
+    licenses/             licences of all of it
+
+The hash is that of the folder's content, so a host may let browsers keep those folders for good.
+"""
+
+import base64
+import hashlib
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from steps.bytecode import compiled
+from steps.fetch import obtain
+from steps.licences import licences
+from steps.lock import BuildError, Lock, read_lock
+from steps.node import node_command
+from steps.packages import Tree, npm_tree, page_scripts, script_names, stub_tree, unzip_tree, wheel_tree, zip_tree
+from steps.patches import patched
+from steps.prerender import prerendered
+from steps.version import catalogue_date, git_version
+
+CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+SITE_PACKAGES = "/lib/python3.14/site-packages"
+STDLIB = "/lib/python314.zip"
+APP_FOLDERS = ("envelope", "app")
+SHELL_FILES = ("boot.mjs", "python.mjs", "worker.mjs", "shell.css", "icon.svg")
+
+# An empty lock: all packages come unpacked from packages.zip, none is looked up at run time.
+EMPTY_LOCK = b'{"info":{"abi_version":"2026_0","arch":"wasm32","platform":"emscripten_5_0_3","python":"3.14.0","version":"314.0.3"},"packages":{}}'
+
+CSP = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{guard}'; style-src 'self' 'unsafe-inline'; "
+    "connect-src 'self'; img-src 'self' data: blob:; font-src 'self'; worker-src 'self'; frame-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class Kitchen:
+    """Where the build works and how it talks."""
+
+    root: Path
+    cache: Path
+    lock: Lock
+    node: list[str]
+    say: Callable[[str], None]
+
+    @property
+    def core(self) -> Path:
+        """Pyodide's own files, as published."""
+        return self.cache / f"core-{self.lock.pin('pyodide').sha256[:12]}"
+
+
+def open_kitchen(root: Path, cache: Path, say: Callable[[str], None]) -> Kitchen:
+    """Read the lock and find Node."""
+    lock = read_lock(root / "site" / "lock.toml")
+    return Kitchen(root, cache, lock, node_command(lock, cache, say), say)
+
+
+def pinned(kitchen: Kitchen, use: str) -> dict[str, Path]:
+    """Paths of all pinned files for one use."""
+    pins = kitchen.lock.used_by(use)
+    return {pin.name: obtain(kitchen.lock, pin, kitchen.cache, kitchen.say) for pin in pins}
+
+
+def unpack_core(kitchen: Kitchen, package: Path) -> Tree:
+    """Pyodide's files as published, also laid out in the cache for Node."""
+    tree = npm_tree(package, CORE_FILES)
+    if not kitchen.core.exists():
+        partial = kitchen.core.with_name(kitchen.core.name + ".part")
+        shutil.rmtree(partial, ignore_errors=True)
+        write_tree(tree, partial)
+        partial.rename(kitchen.core)
+    return tree
+
+
+def write_tree(tree: Tree, folder: Path) -> None:
+    """Write a tree below a folder."""
+    for path, content in tree.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def runtime_tree(kitchen: Kitchen, files: dict[str, Path], *, sources: bool) -> Tree:
+    """Everything the lock file pins, in the form the page loads."""
+    core = unpack_core(kitchen, files["pyodide"])
+    packages = stub_tree()
+    for name in files.keys() - {"pyodide"}:
+        packages |= wheel_tree(name, files[name])
+    stdlib = core.pop("python_stdlib.zip")
+    if not sources:
+        packages = _compiled(kitchen, packages, SITE_PACKAGES)
+        stdlib = zip_tree(_compiled(kitchen, unzip_tree(stdlib), STDLIB))
+    return patched(core) | page_scripts(files, kitchen.lock.pin("panel").version) | {
+        "pyodide-lock.json": EMPTY_LOCK,
+        "stdlib.zip": stdlib,
+        "packages.zip": zip_tree(packages),
+    }
+
+
+def _compiled(kitchen: Kitchen, tree: Tree, prefix: str) -> Tree:
+    return compiled(tree, prefix, core=kitchen.core, node=kitchen.node, cache=kitchen.cache, say=kitchen.say)
+
+
+def app_packages(kitchen: Kitchen, *, sources: bool) -> Tree:
+    """envelope, presets and app, as they lie below site-packages; presets inside envelope, as in the wheel."""
+    tree: Tree = {}
+    for folder in (*APP_FOLDERS, "presets"):
+        for path in sorted((kitchen.root / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                name = path.relative_to(kitchen.root).as_posix()
+                tree[f"envelope/{name}" if folder == "presets" else name] = path.read_bytes()
+    return tree if sources else _compiled(kitchen, tree, SITE_PACKAGES)
+
+
+def filled(template: str, values: dict[str, str], name: str) -> str:
+    """A template with every `{{key}}` replaced; a key without a value is an error."""
+    for key, value in values.items():
+        template = template.replace("{{" + key + "}}", value)
+    if "{{" in template:
+        unknown = template.split("{{")[1].split("}}")[0]
+        raise BuildError(f"site/{name}: nothing fills {{{{{unknown}}}}}; correct the template or site/steps/assemble.py.")
+    return template
+
+
+def content_hash(tree: Tree) -> str:
+    """Twelve digits that change with any path or byte of a tree."""
+    digest = hashlib.sha256()
+    for path in sorted(tree):
+        digest.update(f"{path}\0{len(tree[path])}\0".encode() + tree[path])
+    return digest.hexdigest()[:12]
+
+
+def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
+    """Write `dist`. With `sources`, modules stay sources: slower, with lines in tracebacks."""
+    root, site = kitchen.root, kitchen.root / "site"
+    files = pinned(kitchen, "page")
+    runtime = runtime_tree(kitchen, files, sources=sources)
+    runtime_name = f"runtime-{content_hash(runtime)}"
+    shell = {name: (site / name).read_bytes() for name in SHELL_FILES}
+    for name in SHELL_FILES:
+        if name.endswith(".mjs"):
+            shell[name] = filled(shell[name].decode(), {"runtime": runtime_name}, name).encode()
+    app = shell | {"app.zip": zip_tree(app_packages(kitchen, sources=sources))}
+    app_name = f"app-{content_hash(app)}"
+
+    guard = (site / "guard.js").read_text()
+    digest = base64.b64encode(hashlib.sha256(guard.encode()).digest()).decode()
+    version = git_version(root)
+    scripts = [f'<script defer src="{runtime_name}/{path}"></script>' for path in script_names()]
+    first_view = prerendered(kitchen)
+    page = filled(
+        (site / "index.html").read_text(),
+        {
+            "csp": CSP.format(guard=f"sha256-{digest}"),
+            "guard": guard,
+            "app": app_name,
+            "runtime": runtime_name,
+            "scripts": "\n".join(scripts),
+            "version": version,
+            "catalogue_date": catalogue_date(root),
+            "prerender_head": first_view.head,
+            "prerender_body": first_view.body,
+        },
+        "index.html",
+    )
+    partial = dist.with_name(dist.name + ".part")
+    shutil.rmtree(partial, ignore_errors=True)
+    write_tree({f"{runtime_name}/{path}": content for path, content in runtime.items()}, partial)
+    write_tree({f"{app_name}/{path}": content for path, content in app.items()}, partial)
+    write_tree({f"licenses/{path}": content for path, content in licences(root, kitchen.lock, files, version).items()}, partial)
+    write_tree(first_view.files, partial)
+    write_tree({"index.html": page.encode()}, partial)
+    shutil.rmtree(dist, ignore_errors=True)
+    partial.rename(dist)

@@ -1,0 +1,14 @@
+// Runs bytecode_inside.py in Pyodide under Node: node bytecode.mjs CORE SOURCE_ZIP COMPILED_ZIP PREFIX
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const [core, source, compiled, prefix] = process.argv.slice(2);
+const { loadPyodide } = await import(pathToFileURL(join(core, "pyodide.mjs")));
+// A fixed hash seed, because the order of sets decides the bytes of compiled code.
+const python = await loadPyodide({ indexURL: core, env: { PYTHONHASHSEED: "0" } });
+python.FS.writeFile("/source.zip", readFileSync(source));
+python.globals.set("PREFIX", prefix);
+const here = dirname(fileURLToPath(import.meta.url));
+python.runPython(readFileSync(join(here, "bytecode_inside.py"), "utf8"));
+writeFileSync(compiled, python.FS.readFile("/compiled.zip"));

@@ -1,0 +1,111 @@
+"""What the page needs of each package, as a tree: path below site-packages to content."""
+
+import io
+import re
+import tarfile
+import zipfile
+from pathlib import Path
+
+from steps.lock import BuildError
+
+Tree = dict[str, bytes]
+
+# Dropped everywhere: tests, type stubs, C sources, and machine code for another machine
+# (numpy's own is for WebAssembly and stays).
+_DROPPED = re.compile(r"/tests?/|\.pyi$|\.[ach]$|\.pxd$|\.pyx$|-linux-gnu\.so$|(^|/)py\.typed$|\.data/")
+
+# Dropped by package: what the page gets as scripts and styles, what only a notebook, a server or a
+# compiler uses. Measured: panel 30.3 MB to 0.8, bokeh 6.4 to 0.9, numpy 2.9 to 2.4.
+_DROPPED_OF = {
+    "panel": re.compile(r"^panel/(dist|assets|examples|node_modules|models/.*\.(ts|js|json))/|^panel/(?!_templates/).*\.(js|ts|map|less|svg|png|ico|gif|woff2?|ipynb)$|^panel/(tsconfig|package-lock)\.json$"),
+    "bokeh": re.compile(r"^bokeh/(server/static|sampledata|sphinxext|_testing)/"),
+    "numpy": re.compile(r"^numpy/(f2py|distutils|testing|typing|_pyinstaller|_core/(include|lib)|.*/_examples)/"),
+    "pyviz_comms": re.compile(r"^pyviz_comms/labextension/(?!package\.json)"),
+}
+
+# Panel asks for pyodide_http and, without it, imports all of pandas (4 MB) only to patch its readers.
+_STUBS: Tree = {
+    "pyodide_http.py": b'"""Stands in for pyodide_http: this page makes no requests from Python."""\n\n\ndef patch_all():\n    pass\n',
+}
+
+# In the order the page has to run them.
+_SCRIPTS = {
+    "bokeh": ("bokeh/server/static/js/", ("bokeh.min.js", "bokeh-widgets.min.js", "bokeh-tables.min.js")),
+    "panel": ("panel/dist/", ("panel.min.js",)),
+}
+
+
+def wheel_tree(name: str, wheel: Path) -> Tree:
+    """Files of a wheel that the page needs; of its `.dist-info` only METADATA."""
+    dropped_here = _DROPPED_OF.get(name)
+    tree: Tree = {}
+    with zipfile.ZipFile(wheel) as archive:
+        for path in archive.namelist():
+            if path.endswith("/") or _DROPPED.search("/" + path) or (dropped_here and dropped_here.search(path)):
+                continue
+            if ".dist-info/" in path and not path.endswith(".dist-info/METADATA"):
+                continue
+            tree[path] = archive.read(path)
+    return tree
+
+
+def stub_tree() -> Tree:
+    """Stand-ins for packages that are asked for and not needed."""
+    return dict(_STUBS)
+
+
+def page_scripts(wheels: dict[str, Path], panel_version: str) -> Tree:
+    """Scripts and styles that the page loads itself, by path below the runtime folder."""
+    tree: Tree = {}
+    for name, (folder, scripts) in _SCRIPTS.items():
+        with zipfile.ZipFile(wheels[name]) as archive:
+            for script in scripts:
+                tree[f"js/{script}"] = archive.read(folder + script)
+            if name == "panel":
+                for path in archive.namelist():
+                    if re.match(r"panel/dist/css/[^/]+\.css$|panel/dist/bundled/theme/(default|native|dark)\.css$", path):
+                        tree[path.replace("panel/dist/", f"panel/{panel_version}/dist/")] = archive.read(path)
+    return tree
+
+
+def script_names() -> list[str]:
+    """Page scripts by path below the runtime folder, in the order to run them."""
+    return [f"js/{script}" for _, scripts in _SCRIPTS.values() for script in scripts]
+
+
+def npm_tree(package: Path, wanted: tuple[str, ...]) -> Tree:
+    """The named files of an npm package."""
+    with tarfile.open(package) as archive:
+        return {name: archive.extractfile(f"package/{name}").read() for name in wanted}
+
+
+def licence_tree(name: str, wheel: Path) -> Tree:
+    """Licence texts a wheel carries, by `name/file`."""
+    tree: Tree = {}
+    with zipfile.ZipFile(wheel) as archive:
+        for path in archive.namelist():
+            inside = path.partition(".dist-info/")[2]
+            if re.match(r"(?i)(licen[cs]e|copying|notice)", inside) and not inside.endswith("/"):
+                tree[f"{name}/{inside.removeprefix('licenses/').replace('/', '-')}"] = archive.read(path)
+    if not tree:
+        raise BuildError(f"{wheel.name} carries no licence text; add it under site/licenses/ and name it here.")
+    return tree
+
+
+def zip_tree(tree: Tree, *, deflate: bool = True) -> bytes:
+    """A zip of a tree, the same bytes for the same tree: sorted, one date, one mode."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(tree):
+            entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.external_attr = 0o644 << 16
+            entry.create_system = 3
+            entry.compress_type = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+            archive.writestr(entry, tree[path], compresslevel=9)
+    return buffer.getvalue()
+
+
+def unzip_tree(content: bytes) -> Tree:
+    """The tree in a zip."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {path: archive.read(path) for path in archive.namelist() if not path.endswith("/")}
