@@ -26,7 +26,6 @@ from envelope.records import (
     Sourced,
     SourcedFormats,
     SpeculationPoint,
-    SplitRule,
     Traffic,
     UnknownPreset,
     VerifyStep,
@@ -119,10 +118,7 @@ def model(slug: str) -> ModelPreset:
     sources = data.pop("sources")
     shape = data.pop("shape", None)
     published = data.pop("published", {})
-    checkpoints = tuple(
-        _build(Checkpoint, row, sources, split=tuple(_split(rule) for rule in row.pop("split")))
-        for row in data.pop("checkpoint", [])
-    )
+    checkpoints = data.pop("checkpoint", [])
     config = _folder() / f"models/{slug}.config.json"
     return _build(
         ModelPreset,
@@ -131,13 +127,9 @@ def model(slug: str) -> ModelPreset:
         slug=slug,
         config=config.read_bytes() if config.is_file() else None,
         shape=_build(Shape, shape, sources) if shape else None,
-        checkpoints=checkpoints,
+        checkpoints=_rows(Checkpoint, checkpoints, sources),
         **{f"published_{key}": _nested(row, sources) for key, row in published.items()},
     )
-
-
-def _split(rule: Row) -> SplitRule:
-    return SplitRule(rule["part"], rule["format"], tuple(rule["layers"]) if "layers" in rule else None)
 
 
 @cache

@@ -145,18 +145,9 @@ class Price(Provenance):
     slug: str | None = None
 
 
-@dataclass(frozen=True)
-class SplitRule:
-    """One part of a checkpoint stored in `format`, in the layers from first to last, or in all of them."""
-
-    part: str
-    format: str
-    layers: tuple[int, int] | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint(Provenance):
-    """One published file: `split` says what is stored how, everything else is `rest`.
+    """One published file. `split` says what is stored how, in the text form that `checkpoint.read_split` reads.
 
     `tensor_bytes` is the sum of tensor data, `file_bytes` includes headers, `stated_bytes` is printed rounded,
     `predicted_bytes` stands in where no true size was found. `hub_parameters` is the count that the Hub displays.
@@ -164,8 +155,7 @@ class Checkpoint(Provenance):
 
     key: str
     label: str
-    rest: str
-    split: tuple[SplitRule, ...]
+    split: str
     repo: str | None = None
     tensor_bytes: Sourced | None = None
     file_bytes: Sourced | None = None

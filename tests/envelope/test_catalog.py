@@ -7,7 +7,9 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 import pytest
 
 from envelope import catalog
+from envelope.checkpoint import Rule, Split, read_split
 from envelope.formats import FORMATS
+from envelope.parameters import PARTS
 from envelope.records import Checkpoint, Machine, ModelPreset, Price, Provenance, Rental, Sourced, SourcedFormats, UnknownPreset
 
 MACHINES = (
@@ -15,10 +17,6 @@ MACHINES = (
     "rtx-4090", "rtx-5090", "rtx-pro-6000-blackwell", "mi300x-8", "mi325x-8", "mi355x-8", "dgx-spark",
     "mac-studio-m3-ultra", "mac-studio-m5-ultra", "tpu-v5e", "tpu-v6e", "tpu-v7x", "gaudi-3",
 )  # fmt: skip
-PARTS = {
-    "embeddings", "attention", "latent_projections", "dense", "routed_experts", "shared_experts", "router", "norms",
-    "head", "towers", "prediction", "other",
-}  # fmt: skip
 
 
 def records(value):
@@ -229,9 +227,8 @@ def test_muse_spark_open_is_the_shapes_of_its_card():
 
 def test_muse_spark_open_keeps_the_first_and_last_layers_experts_in_bf16():
     model = catalog.model("muse-spark-open")
-    (rule,) = model.checkpoint().split
-    assert (rule.part, rule.format, rule.layers) == ("routed_experts", "nvfp4", (1, 60))
-    assert model.checkpoint().rest == "bf16"
+    split = read_split(model.checkpoint().split)
+    assert split == Split("bf16", (Rule("routed_experts", "nvfp4", tuple(range(1, 61))),))
     assert [c.key for c in model.checkpoints] == ["nvfp4", "mxfp4", "bf16"]
     assert [c.stated_bytes.value for c in model.checkpoints] == [532_700_000_000, 508_500_000_000, 1_644_000_000_000]
     assert model.checkpoint().hub_parameters.value == 484_000_000_000
@@ -279,8 +276,10 @@ def test_every_checkpoint_is_stored_in_known_formats_and_parts():
     for model in catalog.models().values():
         assert len({c.key for c in model.checkpoints}) == len(model.checkpoints)
         for checkpoint in model.checkpoints:
-            assert {checkpoint.key, checkpoint.rest, *(rule.format for rule in checkpoint.split)} <= set(FORMATS)
-            assert {rule.part for rule in checkpoint.split} <= PARTS
+            split = read_split(checkpoint.split)
+            assert str(split) == checkpoint.split
+            assert checkpoint.key in FORMATS
+            assert {rule.pattern for rule in split.rules} <= {*PARTS, "mlp.gate", "mlp.gate.vectors"}
 
 
 def test_the_agent_replay():
