@@ -1,0 +1,109 @@
+"""How many sessions a cache budget holds: the ceiling, two pools at a ratio, and mixes of lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, log10
+
+from envelope.cache import LayerCache
+from envelope.ranks import heads_share
+
+# SGLang's swa_full_tokens_ratio when nobody sets it (0.5.5 to 0.5.23, arg_groups/fields/schedule.py).
+SGLANG_DEFAULT_RATIO = Fraction(8, 10)
+
+
+@dataclass(frozen=True)
+class TokenCost:
+    """Bytes one rank pays: `full` per token in the full pool, `sliding` per token in the sliding pool, `state` per session."""
+
+    full: Fraction
+    sliding: Fraction
+    state: Fraction
+    window: int
+
+
+def token_cost(caches: Sequence[LayerCache], tp: int, bytes_per_value: Fraction) -> TokenCost:
+    """Sum what one of `tp` ranks stores for these layers. The longest window stands for all."""
+    full = sliding = state = Fraction(0)
+    for cache in caches:
+        each = cache.count * heads_share(cache, tp) * bytes_per_value
+        full += cache.growing * each
+        sliding += cache.windowed * each
+        state += cache.state * each
+    return TokenCost(full, sliding, state, max((cache.window for cache in caches), default=0))
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What one whole group of sessions asks for: tokens in each pool, and how many sessions it is."""
+
+    full_tokens: int
+    sliding_tokens: int
+    sessions: int
+
+
+def demand(mix: Sequence[tuple[int, int]], window: int, chunk: int) -> Demand:
+    """Add up one group of a mix of (context, count): each session slides over its window plus one prefill chunk.
+
+    The engine holds the chunk being prefilled beside the window, so a session needs min(L, W + C). Source: first seed.
+    """
+    return Demand(
+        full_tokens=sum(length * count for length, count in mix),
+        sliding_tokens=sum(min(length, window + chunk) * count for length, count in mix) if window else 0,
+        sessions=sum(count for _, count in mix),
+    )
+
+
+def best_ratio(need: Demand) -> Fraction:
+    """Sliding tokens over full tokens at which neither pool strands memory: sum of min(L, W+C) over sum of L."""
+    return Fraction(need.sliding_tokens, need.full_tokens)
+
+
+def session_bytes(cost: TokenCost, need: Demand, ratio: Fraction) -> Fraction:
+    """Bytes one group of sessions takes at a ratio, what the tighter pool strands included."""
+    if not cost.sliding or not need.sliding_tokens:
+        return cost.full * need.full_tokens + cost.state * need.sessions
+    if not cost.full:
+        # Nothing grows: one pool of sliding tokens, and the ratio has no meaning.
+        return cost.sliding * need.sliding_tokens + cost.state * need.sessions
+    slots = max(Fraction(need.full_tokens), need.sliding_tokens / ratio)
+    return slots * (cost.full + ratio * cost.sliding) + cost.state * need.sessions
+
+
+def sessions(pool: Fraction, cost: TokenCost, need: Demand, ratio: Fraction) -> int:
+    """Whole sessions that fit in `pool` bytes of one rank at a ratio; whole groups where `need` is a mix."""
+    each = session_bytes(cost, need, ratio)
+    if pool <= 0 or not each:
+        return 0
+    return floor(pool / each) * need.sessions
+
+
+def sliding_share(cost: TokenCost, ratio: Fraction) -> Fraction:
+    """Share of the cache memory a ratio gives to sliding layers: rS / (F + rS)."""
+    total = cost.full + ratio * cost.sliding
+    return ratio * cost.sliding / total if total else Fraction(0)
+
+
+def binding_pool(cost: TokenCost, need: Demand, ratio: Fraction) -> str:
+    """Name what runs out first at a ratio: `full`, `sliding`, `both` or `memory` where there is one pool."""
+    if not cost.sliding or not cost.full or not need.sliding_tokens:
+        return "memory"
+    sliding_limit = need.sliding_tokens / ratio
+    if sliding_limit == need.full_tokens:
+        return "both"
+    return "sliding" if sliding_limit > need.full_tokens else "full"
+
+
+def round_up(ratio: Fraction) -> Fraction:
+    """Round a recommended ratio up at the digits people print: three significant, four decimals, two at the least.
+
+    A ratio rounded down starves the sliding pool: 0.078125 printed as 0.0781 would fit 257 sessions, 0.0782 fits 258.
+    """
+    if ratio <= 0:
+        return Fraction(0)
+    magnitude = floor(log10(ratio)) + 1
+    decimals = max(min(4, 3 - magnitude), 2 - magnitude)
+    scale = 10**decimals
+    return Fraction(ceil(ratio * scale), scale)

@@ -1,0 +1,180 @@
+"""Memory: what fits, on how many GPUs, and how many sessions at most."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING
+
+from envelope import pools, ranks
+from envelope.node import Budget
+from envelope.quantities.model import session_bytes, value_bytes
+from envelope.quantities.registry import SEED, Found, Registry, Unavailable
+from envelope.units import significant, text
+
+if TYPE_CHECKING:
+    from envelope.evaluation import Evaluation
+
+_registry = Registry("capacity")
+_quantity = _registry.quantity
+
+# Machines come in nodes and racks; past 16,384 GPUs the answer is "not this machine".
+_COUNTS = tuple(2**power for power in range(15))
+
+
+def budget(e: Evaluation, gpus: int | None = None) -> Budget:
+    """The memory of `gpus` GPUs, the scenario's own count when None."""
+    return Budget(Fraction(e.input("hbm")), gpus or e.input("gpus"), Fraction(e.input("memory_fraction")), Fraction(e["weight_bytes"]))
+
+
+@_quantity("pool_bytes", "Left for caches", "bytes", "gpus × hbm × memory_fraction − weight_bytes", SEED,
+           "activations, graphs and buffers beyond the share kept back; weights that a layout copies")  # fmt: skip
+def pool_bytes(e: Evaluation) -> Found:
+    found = budget(e)
+    if found.pool <= 0:
+        raise Unavailable(
+            f"the weights, {text(found.weights, 'bytes')}, exceed the {text(found.usable, 'bytes')} that {found.gpus} "
+            f"GPU{'s' if found.gpus > 1 else ''} may use"
+        )
+    return Found(found.pool, lambda: f"{found.gpus} × {text(found.hbm, 'bytes', 4)} × {float(found.fraction):g} − {text(found.weights, 'bytes', 4)} = {text(found.pool, 'bytes', 4)}")
+
+
+@_quantity("ceiling_sessions", "Ceiling", "sessions", "floor(pool_bytes / cache_bytes_per_session), the node as one pool", SEED,
+           "how an engine divides memory between pools and ranks")  # fmt: skip
+def ceiling_sessions(e: Evaluation) -> Found:
+    e.input("context")
+    mix = e.scenario.mix
+    group = sum((session_bytes(e, length) * count for length, count in mix), Fraction(0))
+    pool = e["pool_bytes"]
+    if not group:
+        raise Unavailable("a session keeps nothing in memory, so memory sets no ceiling")
+    count = floor(pool / group) * sum(number for _, number in mix)
+    return Found(count, lambda: f"{text(pool, 'bytes', 4)} / {text(group, 'bytes', 4)} = {count:,}")
+
+
+def rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
+    """What one rank of each pipeline stage pays per token and session."""
+    given = e.input("cache_bytes_per_token")
+    if given is not None:
+        share = Fraction(1, tp * pp)
+        return [pools.TokenCost(Fraction(given) * share, Fraction(0), Fraction(0), 0)]
+    return [pools.token_cost(caches, tp, value_bytes(e)) for caches in ranks.stages(e.model, pp)]
+
+
+def replica_sessions(e: Evaluation, per_gpu: Fraction, tp: int, pp: int, ratio, mix=None) -> int:
+    """Sessions one data-parallel replica holds: the fewest over its ranks. `ratio` may be `best`."""
+    fewest = []
+    for cost in rank_costs(e, tp, pp):
+        need = pools.demand(mix or e.scenario.mix, cost.window, e.input("chunk"))
+        chosen = chosen_ratio(e, need) if ratio == "best" else Fraction(ratio)
+        fewest.append(pools.sessions(per_gpu, cost, need, chosen))
+    return min(fewest)
+
+
+def chosen_ratio(e: Evaluation, need: pools.Demand) -> Fraction:
+    """The best ratio of a demand with the headroom on top, at most 1: a sliding pool never exceeds the full one."""
+    return min(Fraction(1), pools.best_ratio(need) * (1 + Fraction(e.input("headroom") or 0)))
+
+
+@_quantity("sessions", "Sessions", "sessions", "dp × floor on the limiting rank of min(N / L, ratio × N / min(L, window + chunk)), N = pool / (F + ratio × S)", SEED,
+           "what an engine reserves beyond window and chunk")  # fmt: skip
+def sessions(e: Evaluation) -> Found:
+    layout = e.scenario.layout
+    per_gpu = e["pool_bytes"] / layout.gpus
+    ratio = e.input("pool_ratio")
+    each = replica_sessions(e, per_gpu, layout.tp, layout.pp, ratio)
+    total = layout.dp * each
+
+    def working() -> str:
+        cost = rank_costs(e, layout.tp, layout.pp)[0]
+        rank = f"each rank has {text(per_gpu, 'bytes', 4)} and pays {text(cost.full, 'bytes', 4)} per token"
+        if cost.sliding:
+            rank += f", {text(cost.sliding, 'bytes', 4)} per sliding token"
+        return f"{rank}: {each:,} sessions × dp {layout.dp} = {total:,}"
+
+    return Found(total, working)
+
+
+@_quantity("weights_per_gpu", "Weights per GPU", "bytes", "weight_bytes / gpus")
+def weights_per_gpu(e: Evaluation) -> Found:
+    found = budget(e)
+    return Found(found.weights / found.gpus, lambda: f"{text(found.weights, 'bytes', 4)} / {found.gpus}")
+
+
+@_quantity("kept_back_per_gpu", "Kept back per GPU", "bytes", "hbm × (1 − memory_fraction)")
+def kept_back_per_gpu(e: Evaluation) -> Found:
+    found = budget(e)
+    return Found(found.hbm * (1 - found.fraction), lambda: f"{text(found.hbm, 'bytes', 4)} × {float(1 - found.fraction):g}")
+
+
+@_quantity("cache_per_gpu", "Cache per GPU", "bytes", "pool_bytes / gpus")
+def cache_per_gpu(e: Evaluation) -> Found:
+    pool, gpus = e["pool_bytes"], e.input("gpus")
+    return Found(pool / gpus, lambda: f"{text(pool, 'bytes', 4)} / {gpus}")
+
+
+@_quantity("cache_copies", "Copies of the cache", "ratio", "tp × what the fullest rank stores / what one copy takes")
+def cache_copies(e: Evaluation) -> Found:
+    tp = e.scenario.layout.tp
+    found = ranks.copies(e.model, tp)
+    return Found(found, lambda: f"over {tp} tensor-parallel ranks each value is stored {significant(float(found))} times")
+
+
+@_quantity("gpus_minimum", "GPUs at least", "GPUs", "the smallest of 1, 2, 4, 8 … that holds the weights and one session in the default layout", SEED)
+def gpus_minimum(e: Evaluation) -> Found:
+    return _smallest(e, lambda gpus: _sessions_on(e, gpus) >= 1, "hold the weights and one session")
+
+
+def _sessions_on(e: Evaluation, gpus: int) -> int:
+    """Sessions on another number of GPUs in its default layout."""
+    found = budget(e, gpus)
+    if found.pool <= 0:
+        return 0
+    one_record = e.scenario.model is not None and e.input("cache_bytes_per_token") is None and ranks.keeps_one_record(e.model)
+    tp, dp = (1, gpus) if one_record else (gpus, 1)
+    return dp * replica_sessions(e, found.per_gpu, tp, 1, e.input("pool_ratio"))
+
+
+def _smallest(e: Evaluation, enough, what: str) -> Found:
+    for gpus in _COUNTS:
+        if enough(gpus):
+            return Found(gpus, lambda: f"{gpus} × {text(e.input('hbm'), 'bytes', 4)} × {float(e.input('memory_fraction')):g} {what}; half of them do not")
+    raise Unavailable(f"not even {_COUNTS[-1]:,} such GPUs {what}")
+
+
+@_quantity("gpus_for_wanted", "GPUs for what is wanted", "GPUs", "the smallest of 1, 2, 4, 8 … that holds sessions_wanted and gives each user speed_wanted")
+def gpus_for_wanted(e: Evaluation) -> Found:
+    wanted, speed = e.input("sessions_wanted"), e.input("speed_wanted")
+    if wanted is None and speed is None:
+        raise Unavailable("no sessions or speed are asked for")
+    batch = wanted or e.input("batch")
+    bytes_each = float(e["cache_bytes_per_session"])
+    share = float(e.input("bandwidth")) * float(e.input("bandwidth_share"))
+    read = sum(e.read(batch).values()) if speed is not None else 0.0
+
+    def enough(gpus: int) -> bool:
+        fits = _sessions_on(e, gpus) >= batch
+        fast = speed is None or gpus * share >= float(speed) * (read + batch * bytes_each)
+        return fits and fast
+
+    return _smallest(e, enough, f"serve {batch:,} sessions" + (f" at {float(speed):g} tokens/s each" if speed is not None else ""))
+
+
+@_quantity("wanted_binds", "What binds for what is wanted", "text", "whichever of memory and bandwidth asks for more GPUs")
+def wanted_binds(e: Evaluation) -> Found:
+    gpus = e["gpus_for_wanted"]
+    if gpus == 1:
+        return Found("neither: one GPU is enough", lambda: "")
+    batch = e.input("sessions_wanted") or e.input("batch")
+    fits_on_half = _sessions_on(e, gpus // 2) >= batch
+    return Found("bandwidth" if fits_on_half else "memory", lambda: f"on {gpus // 2} GPUs {'the sessions fit, the speed is not reached' if fits_on_half else 'the sessions do not fit'}")
+
+
+@_quantity("wanted_usd_per_hour", "Rent for what is wanted", "USD", "gpus_for_wanted × gpu_hour")
+def wanted_usd_per_hour(e: Evaluation) -> Found:
+    gpus = e["gpus_for_wanted"]
+    rent = e.needed("gpu_hour", "no rental price is known for this machine")
+    return Found(gpus * rent, lambda: f"{gpus} × {text(rent, 'USD')}")
+
+
+DEFINITIONS = _registry.definitions

@@ -1,0 +1,107 @@
+"""The two memory pools of an engine that keeps sliding layers apart."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from envelope import pools
+from envelope.fields.base import decimal_text
+from envelope.quantities.capacity import chosen_ratio, rank_costs, replica_sessions
+from envelope.quantities.registry import SEED, Found, Registry, Unavailable
+from envelope.units import shorten, text, token_text
+
+if TYPE_CHECKING:
+    from envelope.evaluation import Evaluation
+
+_registry = Registry("pools")
+_quantity = _registry.quantity
+
+
+def cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
+    """What the first rank pays and what one group of sessions asks for. Raises Unavailable without two pools."""
+    layout = e.scenario.layout
+    cost = rank_costs(e, layout.tp, layout.pp)[0]
+    if not cost.sliding or not cost.full:
+        raise Unavailable("every layer keeps the same span, so there is one pool and no ratio")
+    return cost, pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
+
+
+@_quantity("best_pool_ratio", "Best pool ratio", "ratio", "sum of min(L, window + chunk) / sum of L over the sessions held", SEED)
+def best_pool_ratio(e: Evaluation) -> Found:
+    e.input("context")
+    _, need = cost_and_need(e)
+    best = pools.best_ratio(need)
+    return Found(best, lambda: f"{need.sliding_tokens:,} / {need.full_tokens:,} = {decimal_or_fraction(best)}")
+
+
+def decimal_or_fraction(value: Fraction) -> str:
+    """Write an exact ratio: 0.078125, or to six digits where decimals do not end."""
+    reduced = value.denominator
+    for prime in (2, 5):
+        while reduced % prime == 0:
+            reduced //= prime
+    return decimal_text(value) if reduced == 1 and value.denominator < 10**9 else shorten(float(value), 6)
+
+
+@_quantity("pool_ratio", "Pool ratio", "ratio", "as given, or best_pool_ratio × (1 + headroom)", SEED)
+def pool_ratio(e: Evaluation) -> Found:
+    given = e.input("pool_ratio")
+    _, need = cost_and_need(e)
+    if given != "best":
+        return Found(Fraction(given), lambda: "as given")
+    chosen = chosen_ratio(e, need)
+    return Found(chosen, lambda: f"{e.quantity('best_pool_ratio').working}, with {float(e.input('headroom')):.0%} headroom")
+
+
+@_quantity("recommended_pool_ratio", "Ratio to set", "ratio", "the best ratio with headroom, rounded up at the printed digits", SEED)
+def recommended_pool_ratio(e: Evaluation) -> Found:
+    _, need = cost_and_need(e)
+    rounded = pools.round_up(chosen_ratio(e, need))
+    return Found(rounded, lambda: f"{decimal_or_fraction(chosen_ratio(e, need))} rounded up, since a ratio below the best starves the sliding pool")
+
+
+@_quantity("sliding_share", "Sliding layers' share", "share", "ratio × S / (F + ratio × S)", SEED)
+def sliding_share(e: Evaluation) -> Found:
+    cost, _ = cost_and_need(e)
+    ratio = e["pool_ratio"]
+    return Found(
+        pools.sliding_share(cost, ratio),
+        lambda: f"{shorten(float(ratio), 5)} × {text(cost.sliding, 'bytes', 4)} / ({text(cost.full, 'bytes', 4)} + {shorten(float(ratio), 5)} × {text(cost.sliding, 'bytes', 4)})",
+    )
+
+
+def sessions_at(e: Evaluation, ratio: Fraction, mix=None) -> int:
+    """Sessions of all replicas at a ratio."""
+    layout = e.scenario.layout
+    return layout.dp * replica_sessions(e, e["pool_bytes"] / layout.gpus, layout.tp, layout.pp, ratio, mix)
+
+
+@_quantity("sessions_recommended_ratio", "Sessions at the ratio to set", "sessions", "sessions at recommended_pool_ratio", SEED)
+def sessions_recommended_ratio(e: Evaluation) -> Found:
+    ratio = e["recommended_pool_ratio"]
+    found = sessions_at(e, ratio)
+    return Found(found, lambda: f"at {decimal_text(ratio)}: {found:,}")
+
+
+@_quantity("sessions_default_ratio", "Sessions at SGLang's default ratio", "sessions", "sessions at ratio 0.8", SEED)
+def sessions_default_ratio(e: Evaluation) -> Found:
+    cost, _ = cost_and_need(e)
+    found = sessions_at(e, pools.SGLANG_DEFAULT_RATIO)
+    share = pools.sliding_share(cost, pools.SGLANG_DEFAULT_RATIO)
+    return Found(found, lambda: f"0.8 gives sliding layers {float(share):.1%} of the memory: {found:,}")
+
+
+@_quantity("pool_binds", "What binds", "text", "the pool that runs out first at the ratio; both at the best ratio")
+def pool_binds(e: Evaluation) -> Found:
+    layout = e.scenario.layout
+    cost = rank_costs(e, layout.tp, layout.pp)[0]
+    if not cost.sliding or not cost.full:
+        return Found("memory", lambda: "one pool: memory runs out")
+    need = pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
+    ratio = e["pool_ratio"]
+    found = pools.binding_pool(cost, need, ratio)
+    return Found(found, lambda: f"the full pool holds N / {token_text(need.full_tokens)}, the sliding pool {shorten(float(ratio), 4)} × N / {token_text(need.sliding_tokens)}")
+
+
+DEFINITIONS = _registry.definitions

@@ -1,0 +1,277 @@
+"""The inputs of one question, resolved: given values checked, the rest defaulted and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cached_property
+
+from envelope import catalog, groups, published, shape
+from envelope.checkpoint import Split, read_split
+from envelope.fields import architecture, deployment, traffic
+from envelope.fields.base import Default, Field, InputError, Known, Value
+from envelope.model import Model
+from envelope.ranks import Layout
+from envelope.records import Machine, ModelPreset
+
+FIELDS: tuple[Field, ...] = architecture.FIELDS + deployment.FIELDS + traffic.FIELDS
+BY_KEY: Mapping[str, Field] = {field.key: field for field in FIELDS}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A value nobody stated: which, what it is, and why that was taken."""
+
+    key: str
+    value: Value
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """Every input settled. `values` by key in base units; `given` are those that were stated, as text."""
+
+    given: Mapping[str, str]
+    values: Mapping[str, Value]
+    defaults: Mapping[str, Default]
+    preset: ModelPreset | None
+    model: Model | None
+    model_edited: bool
+    machine: Machine
+    split: Split | None
+    read_assumptions: tuple[Assumption, ...] = ()
+
+    def __getitem__(self, key: str) -> Value:
+        return self.values[key]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How the GPUs share the model."""
+        return Layout(*(int(self.values[key]) for key in ("gpus", "tp", "pp", "dp", "ep")))
+
+    @property
+    def mix(self) -> tuple[tuple[int, int], ...]:
+        """The lengths to hold at once: the mix, else one session of the context."""
+        return self.values["mix"] or ((self.values["context"], 1),)
+
+    @property
+    def name(self) -> str:
+        """What to call the model."""
+        if self.preset is not None:
+            return self.preset.name
+        return str(self.values["name"] or "A model from its config")
+
+    @property
+    def assumed(self) -> tuple[Assumption, ...]:
+        """What was taken without anyone stating it, the reader's own assumptions first."""
+        mine = (
+            Assumption(key, self.values[key], default.why)
+            for key, default in self.defaults.items()
+            if default.why and key not in self.given and BY_KEY[key].applies(self._known)
+        )
+        return (*self.read_assumptions, *mine)
+
+    @cached_property
+    def _known(self) -> Known:
+        return Known(
+            self.preset, self.model, self.model_edited, self.machine, self.split,
+            dict(self.values), dict(self.defaults), frozenset(self.given),
+        )  # fmt: skip
+
+    def applies(self, key: str) -> bool:
+        """True where this set-up has such an input."""
+        return BY_KEY[key].applies(self._known)
+
+    def choices(self, key: str) -> tuple[tuple[str, str], ...]:
+        """(key, label) pairs the input accepts here, empty where it is not a choice."""
+        return BY_KEY[key].choices(self._known)
+
+    def text(self, key: str) -> str:
+        """The value as a person would type it; empty where it is unset."""
+        value = self.values[key]
+        return "" if value is None else BY_KEY[key].kind.write(value)
+
+    def echo(self, key: str) -> str:
+        """The value in words: `131,072 tokens`; empty where it is unset."""
+        value = self.values[key]
+        return "" if value is None else BY_KEY[key].kind.echo(value)
+
+    def tier(self, key: str) -> str:
+        """What the value rests on: stated values count as primary for this question."""
+        return "A" if key in self.given else self.defaults[key].tier
+
+    def with_(self, **changes: object) -> Scenario:
+        """Resolve again with some inputs changed; None takes one back. Raises InputError."""
+        given: dict[str, object] = {**self.given, **changes}
+        return resolve({key: value for key, value in given.items() if value is not None}, self.read_assumptions)
+
+
+def resolve(given: Mapping[str, object], read_assumptions: tuple[Assumption, ...] = ()) -> Scenario:
+    """Settle every input from those given (text as typed, or numbers in base units). Raises the first InputError."""
+    scenario, errors = attempt(given, read_assumptions)
+    if scenario is None:
+        raise errors[0]
+    return scenario
+
+
+def attempt(
+    given: Mapping[str, object], read_assumptions: tuple[Assumption, ...] = ()
+) -> tuple[Scenario | None, tuple[InputError, ...]]:
+    """Settle every input, or collect an error for each field that cannot be used."""
+    errors = [_unknown(key, value) for key, value in given.items() if key not in BY_KEY]
+    known = Known(given=frozenset(given))
+    edits: dict[str, int] = {}
+    for field in FIELDS:
+        try:
+            _settle(field, given, known, edits)
+        except InputError as error:
+            errors.append(error)
+            known.values[field.key] = None if field.key not in ("model", "machine") else "?"
+            if field.key in ("model", "groups", "machine"):
+                return None, tuple(errors)
+            if errors and field.key not in shape.KEYS:
+                _fall_back(field, known)
+    if not errors:
+        errors += _inconsistent(known)
+    if errors:
+        return None, tuple(errors)
+    texts = {key: _text(key, known) for key in given}
+    return (
+        Scenario(
+            texts, known.values, known.defaults, known.preset, known.model, known.model_edited,
+            known.machine, known.split, read_assumptions,
+        ),
+        (),
+    )  # fmt: skip
+
+
+def _text(key: str, known: Known) -> str:
+    value = known.values[key]
+    return "" if value is None else BY_KEY[key].kind.write(value)
+
+
+def _unknown(key: str, value: object) -> InputError:
+    near = get_close_matches(str(key), BY_KEY, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return InputError(str(key)[:60], value, f"is not an input{hint}")
+
+
+def _settle(field: Field, given: Mapping[str, object], known: Known, edits: dict[str, int]) -> None:
+    """Read or default one field, then let it take effect on what follows."""
+    default = field.default(known)
+    known.defaults[field.key] = default
+    if field.key in given:
+        value = field.read(given[field.key], known)
+        if field.key in shape.KEYS:
+            if value != default.value or default.value is None:
+                edits[field.key] = value
+        known.values[field.key] = value
+    else:
+        known.values[field.key] = default.value
+    _EFFECTS.get(field.key, lambda *_: None)(known, edits)
+
+
+def _fall_back(field: Field, known: Known) -> None:
+    """Let fields after a broken one still be checked, against its default."""
+    default = known.defaults.get(field.key)
+    known.values[field.key] = default.value if default else None
+
+
+def _choose_model(known: Known, edits: dict[str, int]) -> None:
+    slug = str(known["model"])
+    if slug != architecture.CUSTOM:
+        known.preset = catalog.model(slug)
+        known.model = published.architecture(slug)
+    elif "groups" not in known.given:
+        raise InputError("model", slug, "needs groups: the layers in their canonical text, or a config")
+
+
+def _replace_layers(known: Known, edits: dict[str, int]) -> None:
+    text = known["groups"]
+    if text is None:
+        return
+    try:
+        model = groups.read(str(text))
+    except ValueError as error:
+        raise InputError("groups", text, str(error)) from None
+    known.model_edited = model != known.model
+    known.model = model
+
+
+def _reshape(known: Known, edits: dict[str, int]) -> None:
+    """After the last shape field: make all typed shapes one model."""
+    if not edits:
+        return
+    key = next(iter(edits))
+    if known.model is None:
+        raise InputError(key, edits[key], "needs a model whose layers are known")
+    try:
+        known.model = shape.change(known.model, edits)
+    except shape.ShapeError as error:
+        raise InputError(error.key, known.values[error.key], str(error)) from None
+    known.model_edited = True
+    for name in shape.KEYS:
+        known.values[name] = shape.read(known.model, name)
+
+
+def _choose_machine(known: Known, edits: dict[str, int]) -> None:
+    known.machine = catalog.machine(str(known["machine"]))
+
+
+def _read_split(known: Known, edits: dict[str, int]) -> None:
+    if known["split"] is None or known.model is None:
+        return
+    try:
+        known.split = read_split(str(known["split"]))
+    except ValueError as error:
+        raise InputError("split", known["split"], str(error)) from None
+
+
+def _divide(known: Known, edits: dict[str, int]) -> None:
+    """Settle dp once tp is known: what is left of the GPUs."""
+    gpus, tp, pp, dp = (int(known[key]) if known[key] is not None else None for key in ("gpus", "tp", "pp", "dp"))
+    if dp is None:
+        known.values["dp"] = dp = gpus // (tp * pp)
+    if tp * pp * dp != gpus:
+        key = next((key for key in ("tp", "dp", "pp", "gpus") if key in known.given), "gpus")
+        raise InputError(key, known[key], f"does not divide the GPUs: tp {tp} × pp {pp} × dp {dp} is {tp * pp * dp}, gpus is {gpus}")
+
+
+def _share_experts(known: Known, edits: dict[str, int]) -> None:
+    if known["gpus"] % known["ep"]:
+        raise InputError("ep", known["ep"], f"does not divide the {known['gpus']} GPUs")
+
+
+_EFFECTS = {
+    "model": _choose_model,
+    "groups": _replace_layers,
+    "vocabulary": _reshape,
+    "machine": _choose_machine,
+    "split": _read_split,
+    "tp": _divide,
+    "ep": _share_experts,
+}
+
+
+def _inconsistent(known: Known) -> list[InputError]:
+    """Find values that are fine alone and impossible together."""
+    found = []
+    model = known.model
+    if model is None and known["cache_bytes_per_token"] is None:
+        found.append(InputError("groups", None, "is needed: the model's layers are not known"))
+    if model is not None and known["pp"] > model.layers:
+        found.append(InputError("pp", known["pp"], f"exceeds the {model.layers} layers"))
+    if known["headroom"] and known["pool_ratio"] != "best":
+        found.append(InputError("headroom", known.values["headroom"], "applies to the best ratio only; pool_ratio is given"))
+    return found
+
+
+def plain(value: Value) -> object:
+    """A value as JSON holds it: whole numbers whole, others floating, mixes as text."""
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    if isinstance(value, tuple):
+        return BY_KEY["mix"].kind.write(value)
+    return value
