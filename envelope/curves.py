@@ -1,0 +1,150 @@
+"""Chart data: plain numbers, a title that states the finding, and marks; made only when a chart is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from envelope import experts, pools
+from envelope.quantities.capacity import chosen_ratio, rank_costs
+from envelope.quantities.pools import cost_and_need, sessions_at
+from envelope.quantities.registry import Unavailable
+from envelope.units import shorten, text, token_text
+
+if TYPE_CHECKING:
+    from envelope.evaluation import Envelope, Evaluation
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line. `role` is `main` for this state, `other` for comparison."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    role: str = "other"
+    hover: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A labelled point. `kind` is `best`, `chosen`, `default` or `plain`."""
+
+    label: str
+    x: float
+    y: float
+    kind: str = "plain"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart. Where it does not apply, `reason` says so in a sentence and there are no series."""
+
+    key: str
+    title: str
+    subtitle: str
+    x_label: str
+    y_label: str
+    x_unit: str
+    y_unit: str
+    series: tuple[Series, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    log_x: bool = True
+    log_y: bool = False
+    reason: str = ""
+
+
+_CONTEXTS = (8_192, 32_768, 131_072, 524_288, 1_048_576)
+_STEPS = 121  # points a curve: enough for a smooth line 700 pixels wide
+
+
+def _spread(low: float, high: float, steps: int = _STEPS) -> tuple[float, ...]:
+    """`steps` values from low to high, evenly spaced in the logarithm."""
+    return tuple(low * (high / low) ** (step / (steps - 1)) for step in range(steps))
+
+
+def pool_ratio(envelope: Envelope) -> Chart:
+    """Sessions by pool ratio, at this state's context and its neighbours."""
+    return _chart(envelope, "pool-ratio", "The pool ratio", _pool_ratio)
+
+
+def _chart(envelope: Envelope, key: str, title: str, make: Callable[[Evaluation], Chart]) -> Chart:
+    try:
+        return make(envelope.evaluation)
+    except Unavailable as unavailable:
+        return Chart(key, title, "", "", "", "", "", reason=f"Not drawn: {unavailable}.")
+
+
+def _pool_ratio(e: Evaluation) -> Chart:
+    cost, need = cost_and_need(e)
+    e["pool_bytes"]
+    mixed = e.input("mix") is not None
+    context = e.input("context")
+    chosen, best = e["pool_ratio"], e["best_pool_ratio"]
+    low = min(float(min(chosen, best)) / 4, 0.004)
+    points = sorted({*_spread(low, 1.0), float(best), float(chosen), float(pools.SGLANG_DEFAULT_RATIO)})
+    mine = "this mix" if mixed else token_text(context)
+    others = [] if mixed else [length for length in (context // 4, context * 8) if length]
+    series = [_series(e, mine, None, points, "main")]
+    marks = [_mark(e, None, mine, best, "best")]
+    for length in others:
+        mix = ((length, 1),)
+        ratio = pools.best_ratio(pools.demand(mix, cost.window, e.input("chunk")))
+        series.append(_series(e, token_text(length), mix, sorted({*points, float(ratio)}), "other"))
+        marks.append(_mark(e, mix, token_text(length), ratio, "plain"))
+    if chosen not in (best, pools.SGLANG_DEFAULT_RATIO):
+        marks.append(_mark(e, None, f"{mine} at", chosen, "chosen"))
+    default = sessions_at(e, pools.SGLANG_DEFAULT_RATIO)
+    marks.append(Mark(f"{default:,} at the default 0.8", float(pools.SGLANG_DEFAULT_RATIO), default, "default"))
+    top = sessions_at(e, chosen_ratio(e, need)) or 1
+    title = f"The default ratio fits {default:,} of {top:,} sessions" if default < top else "The default ratio fits as many as any"
+    return Chart("pool-ratio", title, "sessions by ratio of sliding to full pool tokens", "pool ratio (log)", "sessions", "ratio", "sessions", tuple(series), tuple(marks))
+
+
+def _series(e: Evaluation, label: str, mix, points, role: str) -> Series:
+    layout = e.scenario.layout
+    per_gpu = e["pool_bytes"] / layout.gpus
+    costs = rank_costs(e, layout.tp, layout.pp)
+    needs = [pools.demand(mix or e.scenario.mix, cost.window, e.input("chunk")) for cost in costs]
+    counts, binds = [], []
+    for point in points:
+        ratio = Fraction(point)
+        counts.append(layout.dp * min(pools.sessions(per_gpu, cost, need, ratio) for cost, need in zip(costs, needs, strict=True)))
+        binds.append(f"{pools.binding_pool(costs[0], needs[0], ratio)} pool binds")
+    return Series(label, tuple(points), tuple(counts), role, tuple(binds))
+
+
+def _mark(e: Evaluation, mix, label: str, ratio: Fraction, kind: str) -> Mark:
+    shown = pools.round_up(ratio)
+    return Mark(f"{label}: {sessions_at(e, ratio, mix):,} at {shorten(float(shown), 3)}", float(ratio), sessions_at(e, ratio, mix), kind)
+
+
+def expert_coverage(envelope: Envelope) -> Chart:
+    """Distinct experts read per layer by tokens in one step, with the weight bytes a step then reads."""
+    return _chart(envelope, "experts", "Expert coverage", _expert_coverage)
+
+
+def _expert_coverage(e: Evaluation) -> Chart:
+    needed = e["experts_tokens_90"]
+    _, mixture = min(e.model.mixtures(), key=lambda pair: Fraction(pair[1].top_k, pair[1].experts + pair[1].zero_experts))
+    batch = e.input("batch")
+    high = max(8 * needed, 2 * batch)
+    points = tuple(sorted({*_spread(1, high), 1.0, float(batch), float(round(needed))}))
+
+    def read(tokens: float) -> float:
+        return experts.touched(mixture.experts, mixture.top_k, tokens)
+
+    def mark(tokens: int, kind: str) -> Mark:
+        return Mark(f"{tokens:,}: {read(tokens):,.0f}, {text(sum(e.read(tokens).values()), 'bytes')}", tokens, read(tokens), kind)
+
+    hover = tuple(text(sum(e.read(point).values()), "bytes") for point in points)
+    marks = {1: mark(1, "plain"), 32: mark(32, "plain"), round(needed): mark(round(needed), "best")}
+    marks[batch] = mark(batch, "chosen")
+    line = Series("experts read", points, tuple(read(point) for point in points), "main", hover)
+    title = f"{needed:,.0f} tokens in a step read nine tenths of the experts"
+    return Chart("experts", title, "distinct experts per layer, and weight bytes, by tokens in the step", "tokens in one step (log)", "experts", "tokens", "experts", (line,), tuple(marks.values()))
+
+
+CHARTS: dict[str, Callable[[Envelope], Chart]] = {"pool-ratio": pool_ratio, "experts": expert_coverage}

@@ -1,0 +1,5 @@
+"""Every rule that may speak, in no order: findings are sorted by what they cost."""
+
+from envelope.rules import capacity
+
+ALL = capacity.RULES

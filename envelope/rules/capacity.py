@@ -1,0 +1,259 @@
+"""Rules about what fits: memory, pools, ranks, and what the checkpoint really holds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from envelope import pools
+from envelope.fields.base import decimal_text
+from envelope.findings import Finding
+from envelope.quantities.pools import cost_and_need, sessions_at
+from envelope.units import shorten, text, token_text
+
+if TYPE_CHECKING:
+    from envelope.evaluation import Envelope
+
+
+def weights_do_not_fit(envelope: Envelope) -> Finding | None:
+    """The weights alone exceed what the engine may use."""
+    if envelope.value("pool_bytes") is not None or envelope.value("weight_bytes") is None:
+        return None
+    reason = envelope["pool_bytes"].reason
+    gpus = envelope.value("gpus_minimum")
+    ending = f"it takes at least {gpus} GPUs of this kind" if gpus else envelope["gpus_minimum"].reason
+    return Finding("does_not_fit", "error", f"Does not fit: {reason}; {ending}.", _spread_over(gpus), 1.0)
+
+
+def _spread_over(gpus: int | None) -> dict[str, str]:
+    return {"gpus": str(gpus)} if gpus else {}
+
+
+def session_does_not_fit(envelope: Envelope) -> Finding | None:
+    """The weights fit and not one session does."""
+    if envelope.value("sessions") != 0:
+        return None
+    each, pool = envelope.value("cache_bytes_per_session"), envelope.value("pool_bytes")
+    gpus = envelope.value("gpus_minimum")
+    words = f"Not one session fits: it keeps {text(each, 'bytes')} and the weights leave {text(pool, 'bytes')}"
+    ending = f"; {gpus} GPUs hold one" if gpus else ""
+    return Finding("no_session", "error", f"{words}, spread over ranks and pools{ending}.", _spread_over(gpus), 1.0)
+
+
+def default_pool_ratio(envelope: Envelope) -> Finding | None:
+    """SGLang's default ratio strands memory in the sliding pool for long sessions."""
+    e = envelope.evaluation
+    cost, _ = cost_and_need(e)
+    default, best = e["sessions_default_ratio"], e["sessions_recommended_ratio"]
+    if default >= best:
+        return None
+    set_to = e["recommended_pool_ratio"]
+    share = float(pools.sliding_share(cost, pools.SGLANG_DEFAULT_RATIO))
+    words = (
+        f"SGLang's default pool ratio 0.8 gives {share:.0%} of cache memory to layers that hold "
+        f"{cost.window:,} tokens: {default:,} sessions instead of {best:,}."
+    )
+    chosen = envelope.scenario["pool_ratio"]
+    if chosen == pools.SGLANG_DEFAULT_RATIO:
+        return Finding("default_pool_ratio", "warning", words, {"pool_ratio": decimal_text(set_to)}, 1 - default / best)
+    return Finding("default_pool_ratio", "note", f"{words} Launch with {decimal_text(set_to)}.", {}, 0.1 * (1 - default / best))
+
+
+def pool_ratio_off(envelope: Envelope) -> Finding | None:
+    """The chosen ratio fits far fewer sessions than the best one."""
+    chosen = envelope.scenario["pool_ratio"]
+    if chosen in ("best", pools.SGLANG_DEFAULT_RATIO) or envelope.scenario["engine"] == "vllm":
+        return None
+    e = envelope.evaluation
+    mine, best, set_to = e["sessions"], e["sessions_recommended_ratio"], e["recommended_pool_ratio"]
+    if mine >= best * 0.95:
+        return None
+    runs_out = e["pool_binds"]
+    words = f"At ratio {shorten(float(chosen), 4)} the {runs_out} pool runs out first: {mine:,} of {best:,} sessions."
+    return Finding("pool_ratio_off", "warning", words, {"pool_ratio": decimal_text(set_to)}, 1 - mine / best)
+
+
+def sliding_pool_too_small(envelope: Envelope) -> Finding | None:
+    """The sliding pool of one rank is below one window and one chunk: the scheduler cannot start a prompt."""
+    e = envelope.evaluation
+    cost, need = cost_and_need(e)
+    ratio = e["pool_ratio"]
+    layout = envelope.scenario.layout
+    full = e["pool_bytes"] / layout.gpus / (cost.full + ratio * cost.sliding)
+    wanted = cost.window + e.input("chunk")
+    sliding = int(full * ratio)
+    if sliding >= wanted or need.full_tokens <= wanted:
+        return None
+    words = (
+        f"The sliding pool holds {sliding:,} tokens, less than one window and one chunk ({wanted:,}): prompts would "
+        f"hang or be refused."
+    )
+    return Finding("sliding_pool_too_small", "error", words, {"pool_ratio": "best"}, 1.0)
+
+
+def mix_sized_for_one_length(envelope: Envelope) -> Finding | None:
+    """A ratio sized for the longest sessions starves a mix."""
+    mix = envelope.scenario["mix"]
+    if mix is None or len(mix) < 2:
+        return None
+    e = envelope.evaluation
+    cost, need = cost_and_need(e)
+    longest = max(length for length, _ in mix)
+    single = pools.best_ratio(pools.demand(((longest, 1),), cost.window, e.input("chunk")))
+    mine, starved = sessions_at(e, pools.best_ratio(need)), sessions_at(e, single)
+    if starved >= mine:
+        return None
+    words = (
+        f"Sized for the {token_text(longest)} sessions alone, ratio {shorten(float(single), 3)} fits {starved:,} of this "
+        f"mix; its own ratio {decimal_text(pools.round_up(pools.best_ratio(need)))} fits {mine:,}."
+    )
+    return Finding("mix_sized_for_one_length", "note", words, {}, 1 - starved / mine)
+
+
+def kv_heads_copied(envelope: Envelope) -> Finding | None:
+    """Tensor parallelism beyond the KV heads stores them several times."""
+    scenario = envelope.scenario
+    e = envelope.evaluation
+    heads = scenario["kv_heads"]
+    copies, tp = e["cache_copies"], scenario.layout.tp
+    if copies <= 1 or heads is None or tp <= heads:
+        return None
+    if scenario["gpus"] % heads:
+        return None
+    better = scenario.with_(tp=str(heads), dp=None)
+    more = type(envelope)(better).value("sessions")
+    mine = envelope.value("sessions")
+    if not more or mine is None or more <= mine:
+        return None
+    words = (
+        f"TP {tp} exceeds the {heads} KV heads: every rank keeps a copy, the cache is stored {shorten(float(copies))} "
+        f"times. TP {heads} · DP {better['dp']} fits {more:,} sessions instead of {mine:,}, if attention weights are copied."
+    )
+    return Finding("kv_heads_copied", "warning", words, _layout(better), 1 - mine / more)
+
+
+def _layout(scenario) -> dict[str, str]:
+    return {key: str(scenario[key]) for key in ("tp", "pp", "dp")}
+
+
+def latent_copied(envelope: Envelope) -> Finding | None:
+    """Tensor parallelism of a latent cache copies it whole onto every rank."""
+    from envelope.ranks import keeps_one_record
+
+    scenario = envelope.scenario
+    e = envelope.evaluation
+    tp = scenario.layout.tp
+    if tp == 1 or not keeps_one_record(e.model):
+        return None
+    better = scenario.with_(tp="1", dp=None)
+    more, mine = type(envelope)(better).value("sessions"), envelope.value("sessions")
+    if not more or mine is None or more <= mine:
+        return None
+    words = (
+        f"Every one of the TP {tp} ranks keeps the whole latent cache: {mine:,} sessions. "
+        f"DP attention (TP 1 · DP {better['dp']}) fits {more:,}."
+    )
+    return Finding("latent_copied", "warning", words, _layout(better), 1 - mine / more)
+
+
+def replicated_weights(envelope: Envelope) -> Finding | None:
+    """DP attention copies what it does not split; the spread-evenly rule hides that."""
+    e = envelope.evaluation
+    layout = envelope.scenario.layout
+    if layout.dp == 1 or envelope.scenario.model is None:
+        return None
+    from envelope import checkpoint
+
+    parts = checkpoint.bytes_by_part(e.model, e.split)
+    copied = parts["attention"] + parts["dense"] + parts["shared_experts"] + parts["latent_projections"]
+    more = copied * (layout.dp - 1) / layout.gpus
+    left = e["pool_bytes"] / layout.gpus - more
+    if left > e["pool_bytes"] / layout.gpus * Fraction(95, 100):
+        return None
+    words = (
+        f"With DP {layout.dp}, each replica holds its own attention and dense weights: up to {text(more, 'bytes')} more per "
+        f"GPU than an even spread, {text(max(left, Fraction(0)), 'bytes')} instead of "
+        f"{text(e['pool_bytes'] / layout.gpus, 'bytes')} for caches."
+    )
+    return Finding("replicated_weights", "note", words, {}, float(more * layout.gpus / e["pool_bytes"]) * 0.1)
+
+
+def cache_could_be_fp8(envelope: Envelope) -> Finding | None:
+    """A BF16 cache takes twice the memory of FP8."""
+    if envelope.scenario["cache_format"] != "bf16" or envelope.scenario["cache_bytes_per_token"] is not None:
+        return None
+    more = type(envelope)(envelope.scenario.with_(cache_format="fp8")).value("sessions")
+    mine = envelope.value("sessions")
+    if not more or mine is None or more <= mine:
+        return None
+    words = f"An FP8 cache halves the bytes per token: {more:,} sessions instead of {mine:,}. Check accuracy within one harness."
+    return Finding("cache_could_be_fp8", "note", words, {"cache_format": "fp8"}, (1 - mine / more) * 0.5)
+
+
+def driver_memory(envelope: Envelope) -> Finding | None:
+    """The driver reports another memory size than the one used."""
+    machine = envelope.scenario.machine
+    if machine.memory_driver is None or "hbm" in envelope.scenario.given or machine.memory_is == "driver":
+        return None
+    reported = Fraction(machine.memory_driver.value)
+    other = type(envelope)(envelope.scenario.with_(hbm=reported))
+    mine, more = envelope.value("sessions"), other.value("sessions")
+    if mine is None or more is None or mine == more:
+        return None
+    words = (
+        f"A {machine.short_name.split()[-1]} driver reports {text(reported, 'bytes', 4)}, not "
+        f"{text(envelope.scenario['hbm'], 'bytes', 4)}: with that, {more:,} sessions."
+    )
+    return Finding("driver_memory", "note", words, {"hbm": other.scenario.text("hbm")}, 0.02)
+
+
+def context_beyond_model(envelope: Envelope) -> Finding | None:
+    """The context asked for exceeds what the model was made for."""
+    scenario = envelope.scenario
+    limit = scenario.model.max_context if scenario.model else 0
+    longest = max(length for length, _ in scenario.mix)
+    if not limit or longest <= limit:
+        return None
+    words = f"A context of {token_text(longest)} exceeds the {token_text(limit)} positions the model states."
+    change = {"context": token_text(limit).replace(",", "")} if scenario["mix"] is None else {}
+    return Finding("context_beyond_model", "warning", words, change, 0.3)
+
+
+def name_is_not_bits(envelope: Envelope) -> Finding | None:
+    """A checkpoint's name tells the format of most parameters, not of the bytes read at low batch."""
+    e = envelope.evaluation
+    chosen = envelope.scenario["weight_format"]
+    if chosen == "bf16" or e.scenario.model is None:
+        return None
+    share = e["bytes_per_step_bf16_share"]
+    if share < 0.5 or e.input("batch") > 4:
+        return None
+    words = (
+        f"The name says {chosen.split('_')[0].upper()}, yet {share:.0%} of the bytes read at batch "
+        f"{e.input('batch')} are BF16: price bytes, not parameters."
+    )
+    return Finding("name_is_not_bits", "note", words, {}, 0.05)
+
+
+def count_does_not_land(envelope: Envelope) -> Finding | None:
+    """The rebuilt count misses the published one: later numbers are suspect."""
+    scenario = envelope.scenario
+    preset = scenario.preset
+    if preset is None or preset.published_total is None or scenario.model is None:
+        return None
+    rebuilt, stated = envelope.value("resident_parameters"), preset.published_total.value
+    off = rebuilt / stated - 1
+    if abs(off) <= 0.01:
+        return None
+    words = (
+        f"The shapes rebuild {text(rebuilt, 'parameters')}, the publisher states {text(stated, 'parameters')} "
+        f"({off:+.1%}): every later number is suspect."
+    )
+    return Finding("count_does_not_land", "warning", words, {}, 0.9)
+
+
+RULES = (
+    weights_do_not_fit, session_does_not_fit, default_pool_ratio, pool_ratio_off, sliding_pool_too_small,
+    mix_sized_for_one_length, kv_heads_copied, latent_copied, replicated_weights, cache_could_be_fp8, driver_memory,
+    context_beyond_model, name_is_not_bits, count_does_not_land,
+)  # fmt: skip
