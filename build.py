@@ -24,21 +24,22 @@ def say(text: str) -> None:
     print(f"  {text}", flush=True)
 
 
-def make(dist: Path, *, sources: bool) -> None:
-    """Build `dist` and say how large it is and how long it took."""
+def make(options: argparse.Namespace) -> None:
+    """Build the site and say how large it is and how long it took."""
     begun = time.monotonic()
-    build(open_kitchen(ROOT, CACHE, say), dist, sources=sources)
+    dist = options.out.resolve()
+    build(open_kitchen(ROOT, options.cache.resolve(), say), dist, sources=options.sources)
     size = sum(path.stat().st_size for path in dist.rglob("*") if path.is_file())
     print(f"{dist.name}/ built: {size / 1e6:.1f} MB in {time.monotonic() - begun:.0f} s")
 
 
 def command_build(options: argparse.Namespace) -> int:
-    make(options.out, sources=options.sources)
+    make(options)
     return 0
 
 
 def command_serve(options: argparse.Namespace) -> int:
-    make(options.out, sources=options.sources)
+    make(options)
     server = make_server(options.out, options.port)
     port = server.server_address[1]
     if port != options.port:
@@ -79,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     ):
         command = site_command(name, run, text)
         command.add_argument("--out", type=Path, default=DIST, help="folder to write (default: dist)")
+        command.add_argument("--cache", type=Path, default=CACHE, help="folder that keeps downloads (default: .cache)")
         command.add_argument("--sources", action="store_true", help="keep Python sources: slower to start, lines in tracebacks")
         if name == "serve":
             command.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: 8000, or a free one if taken")

@@ -1,6 +1,4 @@
 // Starts the page: Python, then the app, then its roots in place of what was prerendered.
-import { BUILD, StartError, startPython } from "./python.mjs";
-
 // One element per root of the app, in order. A page may hold `<div data-root-name="...">` for a named root.
 function rootElements(names) {
   const live = document.getElementById("live");
@@ -21,6 +19,8 @@ const scriptsReady = new Promise((resolve) => {
 });
 
 async function boot() {
+  // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
+  const { BUILD, startPython } = await import("./python.mjs");
   const python = await startPython(start.progress);
   start.progress("Building the page …");
   await python.runPythonAsync(BUILD);
@@ -32,13 +32,14 @@ async function boot() {
   start.live();
 }
 
-if (!start.hasFailed()) {
-  boot().catch((error) => {
-    if (error instanceof StartError) start.fail(error.message, error.remedy);
-    else {
-      const last = String(error.message || error).trim().split("\n").pop();
-      start.fail(`The calculator could not start: ${last}`, "Reload the page. If the message stays, please report it with this text.");
-      console.error(error);
-    }
-  });
+function report(error) {
+  if (error.remedy) {
+    start.fail(error.message, error.remedy);
+    return;
+  }
+  const last = String(error.message || error).trim().split("\n").pop();
+  start.fail(`The calculator could not start: ${last}`, "Reload the page. If the message stays, please report it with this text.");
+  console.error(error);
 }
+
+if (!start.hasFailed()) boot().catch(report);

@@ -4,6 +4,12 @@ import { loadPyodide } from "../{{runtime}}/pyodide.mjs";
 const RUNTIME = new URL("../{{runtime}}/", import.meta.url).href;
 const APP = new URL("./", import.meta.url).href;
 
+// No package is looked up at run time: all come unpacked from packages.zip.
+const EMPTY_LOCK = JSON.stringify({
+  info: { abi_version: "2026_0", arch: "wasm32", platform: "emscripten_5_0_3", python: "3.14.0", version: "314.0.3" },
+  packages: {},
+});
+
 // The smallest WebAssembly module there is: eight bytes of header.
 const EMPTY_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
 
@@ -25,6 +31,8 @@ async function fetched(address) {
   }
   return answer;
 }
+
+const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
 
 async function refuseBlockedWasm() {
   try {
@@ -62,24 +70,25 @@ main()
 export async function startPython(progress) {
   await refuseBlockedWasm();
   progress("Starting Python …");
-  const archives = [fetched(`${RUNTIME}packages.zip`), fetched(`${APP}app.zip`)];
-  const wasm = fetched(`${RUNTIME}pyodide.asm.wasm`);
-  for (const promise of [...archives, wasm]) promise.catch(() => {}); // awaited below; no "unhandled" meanwhile
+  const core = fetched(`${RUNTIME}pyodide.asm.wasm`);
+  const library = fetched(`${RUNTIME}stdlib.zip`).then(bytes);
+  const archives = [fetched(`${RUNTIME}packages.zip`).then(bytes), fetched(`${APP}app.zip`).then(bytes)];
   // Pyodide waits for ever for a core that does not come; this promise does not.
   let refuse;
   const refused = new Promise((_, reject) => (refuse = reject));
-  wasm.catch(refuse);
+  for (const file of [core, library, ...archives]) file.catch(refuse);
   const loading = loadPyodide({
     indexURL: RUNTIME,
-    stdLibURL: `${RUNTIME}stdlib.zip`,
-    lockFileURL: `${RUNTIME}pyodide-lock.json`,
-    wasmResponse: wasm,
+    stdLibURL: library,
+    wasmResponse: core,
     onWasmError: refuse,
+    lockFileContents: EMPTY_LOCK,
+    packageBaseUrl: RUNTIME,
     env: { HOME: "/home/pyodide", PANEL_CDN_ROOT: `${RUNTIME}panel/` },
   });
   const python = await Promise.race([refused, loading]);
   progress("Unpacking numpy, Bokeh and Panel …");
-  for (const archive of archives) python.unpackArchive(await (await archive).arrayBuffer(), "zip");
+  for (const archive of archives) python.unpackArchive(await archive, "zip");
   progress("Loading numpy, Bokeh and Panel …");
   python.globals.set("null_for_undefined", nullForUndefined);
   await python.runPythonAsync(IMPORTS);

@@ -25,14 +25,11 @@ from steps.patches import patched
 from steps.prerender import prerendered
 from steps.version import catalogue_date, git_version
 
-CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")  # all that Node needs
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
 SHELL_FILES = ("boot.mjs", "python.mjs", "worker.mjs", "shell.css", "icon.svg")
-
-# An empty lock: all packages come unpacked from packages.zip, none is looked up at run time.
-EMPTY_LOCK = b'{"info":{"abi_version":"2026_0","arch":"wasm32","platform":"emscripten_5_0_3","python":"3.14.0","version":"314.0.3"},"packages":{}}'
 
 CSP = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{guard}'; style-src 'self' 'unsafe-inline'; "
@@ -95,11 +92,11 @@ def runtime_tree(kitchen: Kitchen, files: dict[str, Path], *, sources: bool) -> 
     for name in files.keys() - {"pyodide"}:
         packages |= wheel_tree(name, files[name])
     stdlib = core.pop("python_stdlib.zip")
+    del core["pyodide-lock.json"]  # the page gives an empty one
     if not sources:
         packages = _compiled(kitchen, packages, SITE_PACKAGES)
         stdlib = zip_tree(_compiled(kitchen, unzip_tree(stdlib), STDLIB))
     return patched(core) | page_scripts(files, kitchen.lock.pin("panel").version) | {
-        "pyodide-lock.json": EMPTY_LOCK,
         "stdlib.zip": stdlib,
         "packages.zip": zip_tree(packages),
     }

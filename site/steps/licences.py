@@ -41,7 +41,7 @@ def _page(rows: list[tuple[str, str, str, list[str]]]) -> str:
         lines.append(f"<tr><td>{html.escape(name)}<td>{html.escape(version)}<td>{html.escape(licence)}<td>{links}</tr>")
     return (
         '<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        "<title>Licences of what this page ships</title>\n"
+        "<link rel=icon href='data:,'><title>Licences of what this page ships</title>\n"
         "<style>:root{color-scheme:light dark}body{font:14px/1.45 system-ui,sans-serif;margin:16px}"
         "td,th{padding:2px 12px 2px 0;text-align:left;vertical-align:top}</style>\n"
         "<h1>Licences of what this page ships</h1>\n"

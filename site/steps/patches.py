@@ -38,6 +38,12 @@ PATCHES = (
     ),
     Patch(
         "pyodide.mjs",
+        "function he(e){let t=j(e);",
+        'function he(e){let t=typeof e=="string"?j(e):e;',
+        "take the standard library as bytes the page fetched, for the same reason",
+    ),
+    Patch(
+        "pyodide.mjs",
         "\n//# sourceMappingURL=pyodide.mjs.map",
         "",
         "no source map is shipped",
