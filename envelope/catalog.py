@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -172,3 +173,9 @@ def changes_since(data: str) -> tuple[Change, ...]:
         if row["date"] > data:
             held.setdefault((row["preset"], row["key"]), Change(**row))
     return tuple(held.values())
+
+
+@cache
+def figures() -> tuple[dict[str, Any], ...]:
+    """Every figure the two seed documents print: id, what, value, unit, places, given, status, note."""
+    return tuple(json.loads((_folder() / "figures.json").read_text(encoding="utf-8")))

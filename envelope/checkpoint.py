@@ -155,6 +155,12 @@ def parameters_by_format(model: Model, split: Split) -> dict[str, int]:
     return totals
 
 
+def main_format(model: Model, split: Split) -> str:
+    """The format of most parameters: what a checkpoint's name usually says."""
+    totals = parameters_by_format(model, split)
+    return max(totals, key=lambda key: totals[key])
+
+
 def bits_per_parameter(model: Model, split: Split) -> Fraction:
     """Mean bits a parameter takes in the file, scales included."""
     found = pieces(model, split)

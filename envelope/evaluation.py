@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -183,10 +182,3 @@ def evaluate(scenario: Scenario | str | None = None, /, **inputs: object) -> Env
     if scenario is not None:
         inputs = {"model": scenario, **inputs}
     return Envelope(resolve(inputs))
-
-
-def plain_number(value: Any) -> Any:
-    """An exact value as JSON holds it."""
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else float(value)
-    return value

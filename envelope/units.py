@@ -135,6 +135,8 @@ def people(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
         return shorten(float(value) * 100, digits), "%"
     if unit == "USD":
         return money(value), ""
+    if unit == "ratio":
+        return shorten(float(value), 6), ""
     if unit in ("sessions", "GPUs", "experts", "layers", "requests", "collectives", "count"):
         return f"{int(value):,}", "" if unit == "count" else unit
     for scale, name in _PEOPLE.get(unit, ()):
@@ -147,8 +149,8 @@ def people(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
 def text(value: float, unit: str, digits: int = 3) -> str:
     """Write a base-unit value in one string: `54.1 GB`, `128K tokens`, `$1.83`."""
     digits_text, name = people(value, unit, digits)
-    if name == "%":
-        return f"{digits_text}%"
+    if name == "%" or name[:2] in ("K ", "M "):
+        return digits_text + name
     return f"{digits_text} {name}".rstrip()
 
 

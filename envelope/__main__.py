@@ -1,0 +1,210 @@
+"""The command line: an envelope from the shell, the printed figures checked, configs and logs read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import operator
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from envelope import catalog, export, pasted, verify
+from envelope.config import Refused
+from envelope.config import read as read_config
+from envelope.evaluation import Envelope
+from envelope.fields.base import InputError
+from envelope.quantities import BY_KEY as QUANTITIES
+from envelope.scenario import FIELDS, Assumption, resolve
+from envelope.units import text
+
+LARGEST_FILE = 32 * 2**20
+_COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
+
+
+class Unreadable(Exception):
+    """Input that cannot be used: one line for standard error."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns 0, 1 where a requirement or a figure fails, 2 for input that cannot be used."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = _COMMANDS.get(given[0]) if given else None
+    try:
+        return command(given[1:]) if command else _evaluate(given)
+    except (InputError, Unreadable, Refused) as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that reports in one line and never writes usage to standard output."""
+
+    def error(self, message: str) -> None:
+        raise Unreadable(f"{self.prog}: {message}; see {self.prog} --help")
+
+
+def _evaluate(given: list[str]) -> int:
+    parser = _Parser(prog="python3 -m envelope", description=__doc__, epilog="Commands: " + ", ".join(_COMMANDS))
+    parser.add_argument("model", metavar="MODEL", help="a preset's slug, a config.json (path, or - for standard input)")
+    _add_sets(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="everything, in base units")
+    form.add_argument("--markdown", action="store_true", help="a table to paste")
+    parser.add_argument("--require", action="append", default=[], metavar="'KEY>=NUMBER'", help="exit 1 unless it holds")
+    options = parser.parse_args(given)
+    requirements = [_requirement(one) for one in options.require]
+    envelope = _envelope(options.model, options.set)
+    if options.json:
+        print(json.dumps(export.to_json(envelope), ensure_ascii=False, indent=1, allow_nan=False))
+    else:
+        sys.stdout.write(export.markdown(envelope) if options.markdown else export.terminal(envelope))
+    return _judge(envelope, requirements)
+
+
+def _add_sets(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="one input; see list fields")
+
+
+def _envelope(model: str, sets: list[str]) -> Envelope:
+    """Evaluate a preset, or the config at a path, with some inputs set."""
+    given: dict[str, object] = {}
+    assumed: tuple[Assumption, ...] = ()
+    if _is_file(model):
+        reading = _reading(model)
+        given.update(pasted.inputs(reading, "" if model == "-" else Path(model).stem))
+        assumed = pasted.assumptions(reading)
+    else:
+        given["model"] = model
+    for one in sets:
+        key, equals, value = one.partition("=")
+        if not equals:
+            raise Unreadable(f"--set {one[:60]!r} is not KEY=VALUE")
+        given[key.strip()] = value
+    return Envelope(resolve(given, assumed))
+
+
+def _is_file(model: str) -> bool:
+    return model == "-" or "/" in model or model.endswith(".json")
+
+
+def _reading(path: str):
+    """Read a config, and the two files that may lie beside it."""
+    if path == "-":
+        return read_config(sys.stdin.read(LARGEST_FILE + 1))
+    beside = Path(path).parent
+    quant, index = beside / "hf_quant_config.json", beside / "model.safetensors.index.json"
+    return read_config(
+        _file(Path(path)),
+        _file(quant).decode("utf-8", "replace") if quant.is_file() else None,
+        _file(index).decode("utf-8", "replace") if index.is_file() else None,
+    )
+
+
+def _file(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise Unreadable(f"{path}: larger than {LARGEST_FILE >> 20} MiB")
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror or error}") from None
+
+
+def _requirement(words: str) -> tuple[str, Callable, float, str]:
+    match = re.fullmatch(r"\s*(\w+)\s*(>=|<=|==|>|<)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*", words)
+    if match is None:
+        raise Unreadable(f"--require {words[:60]!r} is not KEY>=NUMBER")
+    if match[1] not in QUANTITIES:
+        raise Unreadable(f"--require {words[:60]!r}: no quantity {match[1]}; see list quantities")
+    try:
+        return match[1], _COMPARISONS[match[2]], float(match[3]), words
+    except ValueError:
+        raise Unreadable(f"--require {words[:60]!r} is not KEY>=NUMBER") from None
+
+
+def _judge(envelope: Envelope, requirements: list[tuple[str, Callable, float, str]]) -> int:
+    failed = 0
+    for key, compare, bound, words in requirements:
+        value = envelope.value(key)
+        if value is None or isinstance(value, str) or not compare(float(value), bound):
+            found = envelope[key].reason or export.shown(envelope, key)
+            print(f"required {words.strip()}, found {found}", file=sys.stderr)
+            failed = 1
+    return failed
+
+
+def _verify(given: list[str]) -> int:
+    """Recompute every figure the two seed documents print."""
+    _Parser(prog="python3 -m envelope verify").parse_args(given)
+    failed = 0
+    for outcome in verify.outcomes():
+        print(f"{outcome.verdict:<4} {outcome.line}")
+        failed |= outcome.verdict == "FAIL"
+    return int(failed)
+
+
+def _compare(given: list[str]) -> int:
+    """Print two states side by side; each a slug or a quoted link query."""
+    parser = _Parser(prog="python3 -m envelope compare")
+    parser.add_argument("a", metavar="A")
+    parser.add_argument("b", metavar="B")
+    options = parser.parse_args(given)
+    a, b = _state(options.a), _state(options.b)
+    table = [("", export.headline(a), export.headline(b), "difference", "ratio"), *export.comparison(a, b)]
+    widths = [max(len(row[column]) for row in table) for column in range(5)]
+    for row in table:
+        print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+    return 0
+
+
+def _state(words: str) -> Envelope:
+    if "=" not in words:
+        return _envelope(words, [])
+    pairs = parse_qsl(words.split("?", 1)[-1].split("#", 1)[0], keep_blank_values=True, max_num_fields=200)
+    given = {key: value for key, value in pairs if key not in ("v", "data") and not key.startswith("a.")}
+    return Envelope(resolve({"model": "muse-spark-open", **given}))
+
+
+def _config(given: list[str]) -> int:
+    """Print what the reader makes of a config file: read, assumed, ignored."""
+    parser = _Parser(prog="python3 -m envelope config")
+    parser.add_argument("path", metavar="FILE")
+    options = parser.parse_args(given)
+    reading = _reading(options.path)
+    envelope = Envelope(resolve(pasted.inputs(reading), pasted.assumptions(reading)))
+    print(f"{reading.model_type or 'no model_type'}: {text(envelope.value('resident_parameters'), 'parameters', 4)} parameters, {text(envelope.value('active_with_embeddings'), 'parameters', 4)} active")
+    print(f"groups   {envelope.scenario['groups']}")
+    for layer in export.to_json(envelope)["cache"]["layers"]:
+        print(f"layers   {layer['count']} {layer['kind']}: {layer['elements_per_token']} values per token, window {layer['window']}, state {layer['state_elements']}")
+    for one in reading.assumed:
+        print(f"assumed  {one.key} = {one.value}: {one.why}")
+    for key in reading.ignored:
+        print(f"ignored  {key}: not known here, may change a count")
+    for note in reading.notes:
+        print(f"note     {note}")
+    return 0
+
+
+def _list(given: list[str]) -> int:
+    """Print the catalogue's models or machines, the fields, or the quantities."""
+    parser = _Parser(prog="python3 -m envelope list")
+    parser.add_argument("what", choices=["models", "machines", "fields", "quantities"])
+    what = parser.parse_args(given).what
+    lines = {
+        "models": lambda: [(slug, preset.name) for slug, preset in catalog.models().items()],
+        "machines": lambda: [(key, machine.name) for key, machine in catalog.machines().items()],
+        "fields": lambda: [(field.key, f"{field.kind.unit}: {field.help}") for field in FIELDS],
+        "quantities": lambda: [(key, f"{one.unit}: {one.formula}") for key, one in QUANTITIES.items()],
+    }[what]()
+    width = max(len(key) for key, _ in lines)
+    for key, words in lines:
+        print(f"{key:<{width}}  {words}")
+    return 0
+
+
+_COMMANDS = {"verify": _verify, "compare": _compare, "config": _config, "list": _list}
+
+if __name__ == "__main__":
+    raise SystemExit(main())
