@@ -53,6 +53,9 @@ def layer_cache(group: LayerGroup) -> LayerCache:
         kind = "latent with indexer" if index else "latent"
         return LayerCache(kind, group.count, Fraction(a.kv_rank + a.rope_dim) + index, index)
     if isinstance(a, CompressedAttention):
+        if not a.ratio:
+            # The public implementation keeps the one tensor twice here, as keys and as values.
+            return LayerCache("sliding", group.count, windowed=2 * a.head_dim, window=a.window, state=a.state)
         index = Fraction(a.indexer.head_dim if a.indexer and a.indexer.owns else 0, a.ratio)
         growing = Fraction(a.head_dim, a.ratio) + index
         return LayerCache("compressed", group.count, growing, index, a.head_dim, a.window, a.state)
@@ -70,7 +73,9 @@ def _heads(a: HeadAttention, count: int) -> LayerCache:
     if a.window:
         kind = "chunked" if a.chunked else "sliding"
         return LayerCache(kind, count, windowed=per_token, window=a.window, heads=a.kv_heads)
-    return LayerCache("full", count, Fraction(per_token), heads=a.kv_heads)
+    index = Fraction(a.indexer.head_dim if a.indexer and a.indexer.owns else 0)
+    kind = "full with indexer" if index else "full"
+    return LayerCache(kind, count, per_token + index, index, heads=a.kv_heads)
 
 
 def layer_caches(model: Model) -> tuple[LayerCache, ...]:

@@ -47,10 +47,10 @@ def _heads(a: HeadAttention) -> AttentionCost:
     each = Fraction(2 * a.query_heads * (a.key_dim + a.output_dim))
     if a.cross:
         return AttentionCost()
-    return AttentionCost(constant=each * a.window) if a.window else AttentionCost(slope=each)
+    return AttentionCost(constant=each * a.window) if a.window else _sparse(each, a)
 
 
-def _sparse(each: int, a: LatentAttention) -> AttentionCost:
+def _sparse(each: int | Fraction, a: HeadAttention | LatentAttention) -> AttentionCost:
     if a.indexer is None:
         return AttentionCost(slope=Fraction(each))
     scoring = 2 * a.indexer.heads * a.indexer.head_dim if a.indexer.owns else 0
@@ -61,7 +61,7 @@ def _compressed(a: CompressedAttention) -> AttentionCost:
     each = 2 * a.query_heads * 2 * a.head_dim
     window = Fraction(each * a.window)
     if a.indexer is None:
-        return AttentionCost(Fraction(each, a.ratio), window)
+        return AttentionCost(Fraction(each, a.ratio) if a.ratio else Fraction(0), window)
     scoring = Fraction(2 * a.indexer.heads * a.indexer.head_dim, a.ratio) if a.indexer.owns else Fraction(0)
     return AttentionCost(scoring, window + each * a.indexer.reads)
 

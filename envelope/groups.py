@@ -79,7 +79,7 @@ def read(text: str) -> Model:
     towers, groups, prediction, places = [], [], [], []
     for item in items:
         if item.startswith("tower."):
-            match = re.fullmatch(r"tower\.([a-z]+)(\d{1,15})", item)
+            match = re.fullmatch(r"tower\.([a-z]+)([0-9]{1,15})", item)
             if match is None:
                 raise ValueError(f"cannot read the tower {item[:40]!r}")
             towers.append((match[1], int(match[2])))
@@ -114,7 +114,7 @@ def _read_codes(tokens: list[str], codes: dict[str, str], owner: type) -> dict[s
     flags = {f.name for f in fields(owner) if f.type == "bool"}
     values: dict[str, object] = {}
     for token in tokens:
-        match = re.fullmatch(r"([a-z]+)(\d{0,18})", token)
+        match = re.fullmatch(r"([a-z]+)([0-9]{0,18})", token)
         name = names.get(match[1]) if match else None
         if name is None or name in values or bool(match[2]) == (name in flags):
             raise ValueError(f"cannot read {token[:40]!r}; known here: {', '.join(names)}")
@@ -128,6 +128,7 @@ def _write_attention(a: Attention) -> str:
         extra = [f"gate{a.gate}"] if a.gate else []
         extra += [] if a.owns_cache else ["nocache"]
         extra += [] if a.projects_kv else ["nokv"]
+        extra += _write_indexer(a.indexer)
         return ".".join(["chunked" if a.chunked else "sliding" if a.window else "full", *codes, *extra])
     if isinstance(a, LatentAttention):
         extra = [f"gate{a.gate}"] if a.gate else []
@@ -171,11 +172,12 @@ def _read_attention(text: str) -> Attention:
     if kind in ("full", "sliding", "chunked"):
         switches = {"nocache": "owns_cache", "nokv": "projects_kv"}
         off = {switches[token]: False for token in tokens if token in switches}
-        values = _read_codes([token for token in tokens if token not in switches], _HEADS, HeadAttention)
+        indexer, rest = _read_indexer([token for token in tokens if token not in switches])
+        values = _read_codes(rest, _HEADS, HeadAttention)
         values.setdefault("value_dim", values.get("key_dim", 0))
         if bool(values.get("window")) != (kind != "full"):
             raise ValueError(f"{kind} attention {'has no' if kind == 'full' else 'needs a'} window (win)")
-        return _build(HeadAttention, values | off | {"gate": gate, "chunked": kind == "chunked"}, text)
+        return _build(HeadAttention, values | off | {"gate": gate, "chunked": kind == "chunked", "indexer": indexer}, text)
     if kind == "mla":
         indexer, rest = _read_indexer(tokens)
         values = _read_codes(rest, _LATENT, LatentAttention)
@@ -217,7 +219,7 @@ def _build(owner: type, values: dict[str, object], text: str):
 
 def _read_group(text: str) -> tuple[LayerGroup, str]:
     count, *parts = text.split("_")
-    match = re.fullmatch(r"(\d{1,6})x", count)
+    match = re.fullmatch(r"([0-9]{1,6})x", count)
     if match is None or len(parts) < 2:
         raise ValueError(f"cannot read the group {text[:60]!r}; a group is <count>x_<attention>_<feed-forward>")
     attention, feed_forward = _read_attention(parts[0]), _read_feed_forward(parts[1])
@@ -228,7 +230,7 @@ def _read_group(text: str) -> tuple[LayerGroup, str]:
             place = part[2:]
         elif part.startswith("beside"):
             beside = _build(Dense, _read_codes(part.split(".")[1:], _DENSE, Dense), part)
-        elif extra := re.fullmatch(r"(norms|other)(\d{1,15})", part):
+        elif extra := re.fullmatch(r"(norms|other)([0-9]{1,15})", part):
             norms, other = (int(extra[2]), other) if extra[1] == "norms" else (norms, int(extra[2]))
         else:
             raise ValueError(f"cannot read {part[:40]!r} in a group")
@@ -265,7 +267,7 @@ def write_positions(positions: tuple[int, ...]) -> str:
 def read_positions(text: str) -> tuple[int, ...]:
     positions: list[int] = []
     for run in text.split("."):
-        match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6})(?:by(\d{1,6}))?)?", run)
+        match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6})(?:by([0-9]{1,6}))?)?", run)
         if match is None or (match[3] and int(match[3]) == 0):
             raise ValueError(f"cannot read the positions {run[:40]!r}")
         first = int(match[1])

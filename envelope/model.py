@@ -20,6 +20,24 @@ def _check(owner: object, **bounds: tuple[int, int]) -> None:
 
 
 @dataclass(frozen=True)
+class Indexer:
+    """The small scorer that picks which positions sparse attention reads.
+
+    `owns` is False where a layer uses another layer's choice, and so has no matrices and no index cache.
+    `reads` is how many positions attention then reads.
+    """
+
+    heads: int
+    head_dim: int
+    reads: int
+    owns: bool = True
+    vectors: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self, heads=(1, LARGEST), head_dim=(1, LARGEST), reads=(1, 10**12), vectors=(0, 10**12))
+
+
+@dataclass(frozen=True)
 class HeadAttention:
     """MHA, GQA or MQA: keys and values per head, cached per token.
 
@@ -28,7 +46,8 @@ class HeadAttention:
     as wide as the output) or `head` (one value per head). `projects_kv` is False where the layer reads another
     layer's cache and has no key and value matrices; `owns_cache` is False where it keeps none of its own.
     `shares_kv_projection`: one matrix serves keys and values, both cached. `cross`: keys come from another modality,
-    so text adds nothing. `vectors` counts biases, head norms and sinks.
+    so text adds nothing. `indexer` scores positions, or blocks of them, for sparse reading. `vectors` counts biases,
+    head norms and sinks.
     """
 
     query_heads: int
@@ -42,6 +61,7 @@ class HeadAttention:
     projects_kv: bool = True
     shares_kv_projection: bool = False
     cross: bool = False
+    indexer: Indexer | None = None
     vectors: int = 0
     kind: ClassVar[str] = "heads"
 
@@ -64,24 +84,6 @@ class HeadAttention:
     def output_dim(self) -> int:
         """Width of one head's output: the value width, or the key's where both are one tensor."""
         return self.value_dim or self.key_dim
-
-
-@dataclass(frozen=True)
-class Indexer:
-    """The small scorer that picks which positions sparse attention reads.
-
-    `owns` is False where a layer uses another layer's choice, and so has no matrices and no index cache.
-    `reads` is how many positions attention then reads.
-    """
-
-    heads: int
-    head_dim: int
-    reads: int
-    owns: bool = True
-    vectors: int = 0
-
-    def __post_init__(self) -> None:
-        _check(self, heads=(1, LARGEST), head_dim=(1, LARGEST), reads=(1, 10**12), vectors=(0, 10**12))
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class LatentAttention:
 class CompressedAttention:
     """A window of raw tokens beside a cache that keeps one record per `ratio` tokens (the DeepSeek V4 kind).
 
-    Keys and values are one tensor of `head_dim`. `compressor` counts the compressor's parameters, `state` its
+    `ratio` 0 is the window alone. Keys and values are one tensor of `head_dim`. `compressor` counts the compressor's parameters, `state` its
     running values per sequence. Queries and outputs are low rank: `query_rank`, and `output_rank` in
     `output_groups` groups.
     """
@@ -146,7 +148,7 @@ class CompressedAttention:
             self,
             query_heads=(1, LARGEST),
             head_dim=(1, LARGEST),
-            ratio=(1, LARGEST),
+            ratio=(0, LARGEST),
             window=(0, 10**12),
             query_rank=(0, LARGEST),
             output_rank=(0, LARGEST),
@@ -362,9 +364,11 @@ def keeps_whole_context(attention: Attention) -> bool:
     """True where the cache grows with every token of text."""
     if isinstance(attention, HeadAttention):
         return not attention.window and attention.owns_cache and not attention.cross
-    return isinstance(attention, LatentAttention | CompressedAttention)
+    return isinstance(attention, LatentAttention) or (isinstance(attention, CompressedAttention) and attention.ratio > 0)
 
 
 def is_windowed(attention: Attention) -> bool:
     """True where the layer caches a bounded run of recent tokens and nothing else."""
+    if isinstance(attention, CompressedAttention):
+        return attention.ratio == 0
     return isinstance(attention, HeadAttention) and bool(attention.window) and attention.owns_cache

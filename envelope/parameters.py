@@ -70,6 +70,10 @@ def _head_attention(a: HeadAttention, hidden: int) -> Iterator[Shape]:
             yield "attention", "self_attn.v_proj", a.kv_heads * a.value_dim, hidden
     yield "attention", "self_attn.o_proj", hidden, a.query_heads * a.output_dim
     yield from _gate(a.gate, a.query_heads, a.output_dim, hidden)
+    if a.indexer and a.indexer.owns:
+        yield "attention", "self_attn.indexer.q_proj", a.indexer.heads * a.indexer.head_dim, hidden
+        yield "attention", "self_attn.indexer.k_proj", a.indexer.head_dim, hidden
+        yield "attention", "self_attn.indexer.vectors", a.indexer.vectors, 0
     yield "attention", "self_attn.vectors", a.vectors, 0
 
 
