@@ -18,7 +18,7 @@ _BYTE_SUFFIX = {
 }  # fmt: skip
 
 # Twenty digits before and after the point hold every real input; an exponent beyond 30 is a slip or an attack.
-_NUMBER = re.compile(r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,2})?)\s*([a-zµ/%]*)", re.IGNORECASE)
+_NUMBER = re.compile(r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:e[+-]?[0-9]{1,2})?)\s*([a-zµ/%]*)", re.IGNORECASE)
 
 
 def number(text: str, suffixes: dict[str, int], accepted: str) -> Fraction:

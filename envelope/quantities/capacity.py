@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from envelope import pools, ranks
 from envelope.node import Budget
-from envelope.quantities.model import session_bytes, value_bytes
+from envelope.quantities.model import session_bytes, step_at, value_bytes
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import significant, text
 
@@ -103,8 +103,8 @@ def weights_per_gpu(e: Evaluation) -> Found:
 
 @_quantity("kept_back_per_gpu", "Kept back per GPU", "bytes", "hbm × (1 − memory_fraction)")
 def kept_back_per_gpu(e: Evaluation) -> Found:
-    found = budget(e)
-    return Found(found.hbm * (1 - found.fraction), lambda: f"{text(found.hbm, 'bytes', 4)} × {float(1 - found.fraction):g}")
+    hbm, fraction = Fraction(e.input("hbm")), Fraction(e.input("memory_fraction"))
+    return Found(hbm * (1 - fraction), lambda: f"{text(hbm, 'bytes', 4)} × {float(1 - fraction):g}")
 
 
 @_quantity("cache_per_gpu", "Cache per GPU", "bytes", "pool_bytes / gpus")
@@ -122,7 +122,10 @@ def cache_copies(e: Evaluation) -> Found:
 
 @_quantity("gpus_minimum", "GPUs at least", "GPUs", "the smallest of 1, 2, 4, 8 … that holds the weights and one session in the default layout", SEED)
 def gpus_minimum(e: Evaluation) -> Found:
-    return _smallest(e, lambda gpus: _sessions_on(e, gpus) >= 1, "hold the weights and one session")
+    for gpus in _COUNTS:
+        if _sessions_on(e, gpus) >= 1:
+            return Found(gpus, lambda: f"{gpus} × {text(e.input('hbm'), 'bytes', 4)} × {float(e.input('memory_fraction')):g} hold the weights and one session; half of them do not")
+    raise Unavailable(f"not even {_COUNTS[-1]:,} such GPUs hold the weights and one session")
 
 
 def _sessions_on(e: Evaluation, gpus: int) -> int:
@@ -135,39 +138,54 @@ def _sessions_on(e: Evaluation, gpus: int) -> int:
     return dp * replica_sessions(e, found.per_gpu, tp, 1, e.input("pool_ratio"))
 
 
-def _smallest(e: Evaluation, enough, what: str) -> Found:
-    for gpus in _COUNTS:
-        if enough(gpus):
-            return Found(gpus, lambda: f"{gpus} × {text(e.input('hbm'), 'bytes', 4)} × {float(e.input('memory_fraction')):g} {what}; half of them do not")
-    raise Unavailable(f"not even {_COUNTS[-1]:,} such GPUs {what}")
+def _batch_at_speed(e: Evaluation, speed: float, most: int) -> int:
+    """The largest batch up to `most` whose step is short enough for every user's speed; 0 where one is too slow."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if step_at(e, middle) * speed <= 1 else (low, middle - 1)
+    return low
 
 
-@_quantity("gpus_for_wanted", "GPUs for what is wanted", "GPUs", "the smallest of 1, 2, 4, 8 … that holds sessions_wanted and gives each user speed_wanted")
-def gpus_for_wanted(e: Evaluation) -> Found:
-    wanted, speed = e.input("sessions_wanted"), e.input("speed_wanted")
-    if wanted is None and speed is None:
+@_quantity("sessions_at_speed", "Sessions per deployment at that speed", "sessions", "the largest batch that fits and whose step time is at most 1 / speed_wanted")
+def sessions_at_speed(e: Evaluation) -> Found:
+    fits, speed = e["sessions"], e.input("speed_wanted")
+    if not fits:
+        raise Unavailable("no session of this length fits")
+    if speed is None:
+        return Found(fits, lambda: "no speed is asked for: every session that fits")
+    found = _batch_at_speed(e, float(speed), fits)
+    if not found:
+        alone = text(1 / step_at(e, 1), "tokens/s")
+        raise Unavailable(f"one session alone reaches at most {alone} on {e.input('gpus')} GPUs: more GPUs must share it")
+    return Found(found, lambda: f"{found:,} sessions step in {text(step_at(e, found), 'seconds')}; {fits:,} fit")
+
+
+@_quantity("machines_wanted", "Deployments for what is wanted", "count", "ceil(sessions_wanted / sessions_at_speed), each a whole copy of this layout")
+def machines_wanted(e: Evaluation) -> Found:
+    wanted = _wanted(e)
+    each = e["sessions_at_speed"]
+    return Found(-(-wanted // each), lambda: f"{wanted:,} / {each:,}, rounded up")
+
+
+def _wanted(e: Evaluation) -> int:
+    wanted = e.input("sessions_wanted")
+    if wanted is None and e.input("speed_wanted") is None:
         raise Unavailable("no sessions or speed are asked for")
-    batch = wanted or e.input("batch")
-    bytes_each = float(e["cache_bytes_per_session"])
-    share = float(e.input("bandwidth")) * float(e.input("bandwidth_share"))
-    read = sum(e.read(batch).values()) if speed is not None else 0.0
-
-    def enough(gpus: int) -> bool:
-        fits = _sessions_on(e, gpus) >= batch
-        fast = speed is None or gpus * share >= float(speed) * (read + batch * bytes_each)
-        return fits and fast
-
-    return _smallest(e, enough, f"serve {batch:,} sessions" + (f" at {float(speed):g} tokens/s each" if speed is not None else ""))
+    return wanted or 1
 
 
-@_quantity("wanted_binds", "What binds for what is wanted", "text", "whichever of memory and bandwidth asks for more GPUs")
+@_quantity("gpus_for_wanted", "GPUs for what is wanted", "GPUs", "machines_wanted × gpus")
+def gpus_for_wanted(e: Evaluation) -> Found:
+    count, gpus = e["machines_wanted"], e.input("gpus")
+    return Found(count * gpus, lambda: f"{count:,} × {gpus}")
+
+
+@_quantity("wanted_binds", "What binds for what is wanted", "text", "bandwidth where speed_wanted allows fewer sessions than memory, else memory")
 def wanted_binds(e: Evaluation) -> Found:
-    gpus = e["gpus_for_wanted"]
-    if gpus == 1:
-        return Found("neither: one GPU is enough", lambda: "")
-    batch = e.input("sessions_wanted") or e.input("batch")
-    fits_on_half = _sessions_on(e, gpus // 2) >= batch
-    return Found("bandwidth" if fits_on_half else "memory", lambda: f"on {gpus // 2} GPUs {'the sessions fit, the speed is not reached' if fits_on_half else 'the sessions do not fit'}")
+    _wanted(e)
+    fits, fast = e["sessions"], e["sessions_at_speed"]
+    return Found("bandwidth" if fast < fits else "memory", lambda: f"{fits:,} sessions fit, {fast:,} are fast enough")
 
 
 @_quantity("wanted_usd_per_hour", "Rent for what is wanted", "USD", "gpus_for_wanted × gpu_hour")

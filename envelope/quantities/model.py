@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from envelope import cache, checkpoint, experts, flops, parameters
+from envelope import cache, checkpoint, decode, experts, flops, parameters
 from envelope.formats import FORMATS
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import significant, text
@@ -160,6 +160,13 @@ def cache_bytes_per_session(e: Evaluation) -> Found:
     total = sum((session_bytes(e, length) * number for length, number in mix), Fraction(0)) / count
     growing = sum((e["cache_bytes_per_token"] * length * number for length, number in mix), Fraction(0)) / count
     return Found(total, lambda: f"growing {text(growing, 'bytes')} + windows and state {text(total - growing, 'bytes')} = {text(total, 'bytes')}")
+
+
+def step_at(e: Evaluation, batch: int) -> float:
+    """Seconds of one decode step with `batch` sessions."""
+    weights = sum(e.read(batch).values())
+    caches = batch * float(e["cache_bytes_per_session"])
+    return decode.step_seconds(weights, caches, e.input("gpus"), float(e.input("bandwidth")), float(e.input("bandwidth_share")))
 
 
 @_quantity("window_bytes_per_session", "Windows and state", "bytes", "what a session keeps whatever its length, windows full")

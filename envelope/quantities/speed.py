@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from envelope import checkpoint, decode, flops, parameters, pricing
+from envelope import checkpoint, flops, parameters, pricing
+from envelope.quantities.model import step_at
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import shorten, text
 
@@ -16,13 +17,6 @@ _registry = Registry("speed")
 _quantity = _registry.quantity
 
 _BOUND = "compute, kernel launches, collectives and scheduling, which only make a step longer"
-
-
-def step_at(e: Evaluation, batch: int) -> float:
-    """Seconds of one decode step with `batch` sessions."""
-    weights = sum(e.read(batch).values())
-    caches = batch * float(e["cache_bytes_per_session"])
-    return decode.step_seconds(weights, caches, e.input("gpus"), float(e.input("bandwidth")), float(e.input("bandwidth_share")))
 
 
 def _step_working(e: Evaluation, batch: int) -> str:

@@ -66,7 +66,7 @@ def pool_ratio_off(envelope: Envelope) -> Finding | None:
         return None
     e = envelope.evaluation
     mine, best, set_to = e["sessions"], e["sessions_recommended_ratio"], e["recommended_pool_ratio"]
-    if mine >= best * 0.95:
+    if mine >= best * 0.9:
         return None
     runs_out = e["pool_binds"]
     words = f"At ratio {shorten(float(chosen), 4)} the {runs_out} pool runs out first: {mine:,} of {best:,} sessions."

@@ -1,0 +1,131 @@
+"""The command line: what it prints, where, and how it exits."""
+
+import io
+import json
+
+import pytest
+
+from envelope import export, evaluate
+from envelope.__main__ import main
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+class TestEvaluate:
+    def test_json_is_the_stable_form(self, run):
+        code, out, err = run("muse-spark-open", "--set", "context=128K", "--json")
+        document = json.loads(out)
+        assert (code, err) == (0, "")
+        assert (document["version"], document["data"]) == (1, "2026-11-30")
+        assert document["scenario"]["context"] == 131_072
+        assert set(document["quantities"]["sessions"]) == {"value", "unit", "formula", "working", "tier", "source", "note", "reason"}
+        assert document["quantities"]["sessions"]["value"] == 258
+        assert document["parameters"]["total"] == 822_005_480_576
+        assert document["cache"]["layers"][1] == {"kind": "sliding", "count": 46, "elements_per_token": 2048, "window": 2048, "state_elements": 0}
+
+    def test_a_model_that_does_not_fit_still_exits_0(self, run):
+        code, out, _ = run("muse-spark-open", "--set", "gpus=1", "--json")
+        document = json.loads(out)
+        assert code == 0
+        assert document["quantities"]["sessions"]["value"] is None
+        assert document["quantities"]["sessions"]["reason"]
+        assert document["findings"][0]["severity"] == "error"
+
+    def test_markdown_is_a_table(self, run):
+        _, out, _ = run("muse-spark-open", "--markdown")
+        assert "| Sessions | 258 sessions |" in out
+
+    def test_the_terminal_form_names_what_is_assumed(self, run):
+        _, out, _ = run("gpt-oss-120b")
+        assert "memory_fraction 0.9" in out
+
+    def test_a_config_by_path_and_from_standard_input(self, run, monkeypatch):
+        path = "tests/data/configs/openai--gpt-oss-120b.json"
+        assert json.loads(run(path, "--json")[1])["parameters"]["total"] == 116_829_156_672
+        with open(path) as file:
+            monkeypatch.setattr("sys.stdin", io.StringIO(file.read()))
+        assert json.loads(run("-", "--json")[1])["parameters"]["total"] == 116_829_156_672
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["gpt-5"],
+            ["muse-spark-open", "--set", "context=0"],
+            ["muse-spark-open", "--set", "top_k=300"],
+            ["muse-spark-open", "--set", "global_layers=99"],
+            ["muse-spark-open", "--set", "contxt=1"],
+            ["muse-spark-open", "--set", "context"],
+            ["muse-spark-open", "--require", "sessions"],
+            ["muse-spark-open", "--require", "sezzions>=1"],
+            ["muse-spark-open", "--nope"],
+            ["./no/such/config.json"],
+            [],
+        ],
+    )
+    def test_unusable_input_exits_2_with_one_line_on_standard_error(self, run, arguments):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert err.count("\n") == 1 and err.strip()
+
+    def test_the_line_names_field_value_and_what_is_accepted(self, run):
+        assert run("muse-spark-open", "--set", "context=soon")[2] == "context: 'soon' accepts tokens such as 131072, 128K or 1M\n"
+
+    def test_a_requirement_that_fails_exits_1(self, run):
+        assert run("muse-spark-open", "--require", "sessions>=200")[0] == 0
+        code, _, err = run("muse-spark-open", "--require", "sessions>=300")
+        assert (code, err) == (1, "required sessions>=300, found 258 sessions\n")
+
+    def test_a_requirement_on_what_has_no_value_fails(self, run):
+        assert run("muse-spark-open", "--set", "gpus=1", "--require", "sessions>=0")[0] == 1
+
+
+class TestCommands:
+    def test_verify_prints_a_verdict_per_figure_and_no_failure(self, run):
+        code, out, _ = run("verify")
+        verdicts = [line.split()[0] for line in out.splitlines()]
+        assert code == 0
+        assert len(verdicts) == 136
+        assert set(verdicts) == {"ok", "open"} and verdicts.count("open") == 2
+
+    def test_compare_shows_both_and_the_ratio(self, run):
+        code, out, _ = run("compare", "deepseek-v3", "model=deepseek-v3&cache_format=fp8")
+        assert code == 0
+        assert next(line.split() for line in out.splitlines() if line.startswith("Sessions")) == ["Sessions", "128", "sessions", "256", "sessions", "+128", "sessions", "2.00×"]
+
+    @pytest.mark.parametrize(("what", "key"), [("models", "deepseek-v3"), ("machines", "hgx-b300"), ("fields", "context"), ("quantities", "sessions")])
+    def test_list_names_the_keys(self, run, what, key):
+        code, out, _ = run("list", what)
+        assert code == 0
+        assert key in [line.split()[0] for line in out.splitlines()]
+
+    def test_config_prints_what_was_read(self, run):
+        code, out, _ = run("config", "tests/data/configs/openai--gpt-oss-120b.json")
+        assert code == 0
+        assert "18 sliding" in out and "116.8 B" in out
+
+
+class TestExport:
+    def test_the_python_call_reproduces_the_state(self):
+        envelope = evaluate("qwen3-235b", context="32K", batch=4)
+        names: dict = {}
+        exec(export.python_call(envelope.scenario).replace("\n\nevaluate(", "\n\nfound = evaluate("), names)
+        assert names["found"].scenario.values == envelope.scenario.values
+
+    def test_the_shell_line_quotes_what_a_shell_would_take(self):
+        scenario = evaluate("qwen3-235b", mix="32K:1,128K:1").scenario
+        assert export.shell_line(scenario) == "python3 -m envelope qwen3-235b --set mix=32K:1,128K:1\n"
+
+    def test_markdown_keeps_typed_text_from_becoming_markup(self):
+        text = evaluate("muse-spark-open").scenario
+        from envelope.groups import write
+
+        envelope = evaluate("custom", groups=write(text.model), name="<b>|x|</b>")
+        assert "<b>" not in export.markdown(envelope)
