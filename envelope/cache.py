@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from envelope.model import (
     CompressedAttention,
@@ -78,6 +79,7 @@ def _heads(a: HeadAttention, count: int) -> LayerCache:
     return LayerCache(kind, count, per_token + index, index, heads=a.kv_heads)
 
 
+@lru_cache(maxsize=64)
 def layer_caches(model: Model) -> tuple[LayerCache, ...]:
     """Describe what each group of layers keeps, in the model's order."""
     return tuple(layer_cache(group) for group in model.groups)

@@ -140,6 +140,7 @@ def all_prices() -> tuple[Price, ...]:
     return _rows(Price, data["prices"]["rows"], data["sources"])
 
 
+@cache
 def prices(slug: str) -> tuple[Price, ...]:
     """The list prices of one model, the default first; none where none is published."""
     return tuple(price for price in all_prices() if price.slug == slug)

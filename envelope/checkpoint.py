@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from envelope.formats import FORMATS, Format
 from envelope.groups import read_positions, write_positions
@@ -57,6 +57,7 @@ class Split:
         return "~".join(written)
 
 
+@lru_cache(maxsize=64)
 def read_split(text: str) -> Split:
     """Read a split: `bf16~routed_experts.nvfp4.at1-60`. Raises ValueError naming the part that cannot be read."""
     base, *items = text.strip().split("~")
@@ -84,7 +85,7 @@ class Piece:
     format: Format
     layers: int
 
-    @property
+    @cached_property
     def copy_bytes(self) -> Fraction:
         """Bytes of one copy in one layer, scales included."""
         if not self.tensor.columns:
@@ -134,12 +135,17 @@ def pieces(model: Model, split: Split) -> tuple[Piece, ...]:
     return tuple(found)
 
 
-def bytes_by_part(model: Model, split: Split) -> dict[str, Fraction]:
-    """File bytes by part, prediction layers included."""
+@lru_cache(maxsize=64)
+def _bytes_by_part(model: Model, split: Split) -> dict[str, Fraction]:
     totals = dict.fromkeys(PARTS, Fraction(0))
     for piece in pieces(model, split):
         totals[piece.tensor.part] += piece.bytes
     return totals
+
+
+def bytes_by_part(model: Model, split: Split) -> dict[str, Fraction]:
+    """File bytes by part, prediction layers included."""
+    return dict(_bytes_by_part(model, split))
 
 
 def total_bytes(model: Model, split: Split) -> Fraction:
@@ -172,6 +178,19 @@ def hub_displayed(model: Model, split: Split) -> int:
     return sum(piece.stored_elements for piece in pieces(model, split))
 
 
+@lru_cache(maxsize=64)
+def _read_once(model: Model, split: Split) -> tuple[tuple[tuple[str, str], float, MixtureOfExperts | None], ...]:
+    """((part, format), bytes of one copy in all its layers, the experts it belongs to) of what a step reads."""
+    found = []
+    for piece in pieces(model, split):
+        tensor = piece.tensor
+        if tensor.read:
+            block = model.groups[tensor.group].feed_forward if tensor.part == "routed_experts" else None
+            mixture = block if isinstance(block, MixtureOfExperts) else None
+            found.append(((tensor.part, piece.format.key), float(piece.copy_bytes * piece.layers), mixture))
+    return tuple(found)
+
+
 def read_per_step(model: Model, split: Split, touched: Callable[[MixtureOfExperts], float]) -> dict[tuple[str, str], float]:
     """Bytes one step reads from memory, by (part, format).
 
@@ -179,17 +198,8 @@ def read_per_step(model: Model, split: Split, touched: Callable[[MixtureOfExpert
     whatever the batch; an untied input embedding, towers and prediction layers are not read.
     """
     totals: dict[tuple[str, str], float] = {}
-    for piece in pieces(model, split):
-        tensor = piece.tensor
-        if not tensor.read:
-            continue
-        copies: float = 1
-        if tensor.part == "routed_experts":
-            mixture = model.groups[tensor.group].feed_forward
-            assert isinstance(mixture, MixtureOfExperts)
-            copies = touched(mixture)
-        key = (tensor.part, piece.format.key)
-        totals[key] = totals.get(key, 0.0) + float(piece.copy_bytes * piece.layers) * copies
+    for key, size, mixture in _read_once(model, split):
+        totals[key] = totals.get(key, 0.0) + size * (touched(mixture) if mixture else 1)
     return totals
 
 

@@ -74,18 +74,15 @@ def _parameters(scenario: Scenario) -> dict[str, Any]:
 
 
 def _layers(scenario: Scenario) -> list[dict[str, Any]]:
-    if scenario.model is None:
-        return []
-    return [
-        {
-            "kind": one.kind,
-            "count": one.count,
-            "elements_per_token": number(one.per_token),
-            "window": one.window or None,
-            "state_elements": one.state,
-        }
-        for one in cache.layer_caches(scenario.model)
-    ]
+    """What each group of layers keeps, per layer; a layer that keeps two sorts of cache is listed once for each."""
+    rows = []
+    for one in cache.layer_caches(scenario.model) if scenario.model else ():
+        kinds = [(one.kind, one.growing, None, one.state)] if one.growing or not one.windowed else []
+        if one.windowed:
+            kinds.append(("sliding" if one.growing else one.kind, one.windowed, one.window, 0 if kinds else one.state))
+        for kind, values, window, state in kinds:
+            rows.append({"kind": kind, "count": one.count, "elements_per_token": number(values), "window": window, "state_elements": state})
+    return rows
 
 
 def shown(envelope: Envelope, key: str) -> str:

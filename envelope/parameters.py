@@ -211,14 +211,15 @@ def tensors(model: Model) -> tuple[Tensor, ...]:
 
 def resident_by_part(model: Model) -> dict[str, int]:
     """Parameters held, by part."""
-    return _by_part(model, "resident")
+    return dict(_by_part(model, "resident"))
 
 
 def active_by_part(model: Model) -> dict[str, int]:
     """Parameters one token multiplies, by part: no input embedding (one row), no towers, no prediction layers."""
-    return _by_part(model, "active")
+    return dict(_by_part(model, "active"))
 
 
+@lru_cache(maxsize=128)
 def _by_part(model: Model, count: str) -> dict[str, int]:
     totals = dict.fromkeys(PARTS, 0)
     for tensor in tensors(model):
