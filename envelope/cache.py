@@ -34,11 +34,6 @@ class LayerCache:
     state: int = 0
     heads: int = 1
 
-    @property
-    def per_token(self) -> Fraction:
-        """Values one more token adds while the session is young: growing and windowed together."""
-        return self.growing + self.windowed
-
     def values(self, context: int) -> Fraction:
         """Values one session of `context` tokens keeps in one such layer."""
         return self.growing * context + self.windowed * min(context, self.window) + self.state

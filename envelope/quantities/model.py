@@ -41,8 +41,18 @@ def resident_parameters(e: Evaluation) -> Found:
     parts = parameters.resident_by_part(e.model)
     total = parameters.resident(e.model)
     predicted = parts.pop("prediction")
-    note = f"the file also holds {text(predicted, 'parameters')} of prediction layers" if predicted else ""
+    notes = [_lands(e, total)] if preset and preset.published_total else []
+    notes += [f"the file also holds {text(predicted, 'parameters')} of prediction layers"] if predicted else []
+    note = "; ".join(notes)
     return Found(total, lambda: f"{sum_of_parts(parts, 'parameters')} = {total:,}", note)
+
+
+def _lands(e: Evaluation, total: int) -> str:
+    """How the rebuilt total compares with what the publisher states, to half a percent."""
+    stated = e.scenario.preset.published_total.value
+    off = total / stated - 1
+    written = text(stated, "parameters", 4)
+    return f"lands on the published {written}" if abs(off) < 0.005 else f"{off:+.1%} from the published {written}"
 
 
 @_quantity("active_parameters", "Active parameters", "parameters", "attention + latent projections + feed-forward + top_k experts + routers, per token", SEED,
