@@ -1,16 +1,5 @@
-// Starts the page: Python, then the app, then its roots in place of what was prerendered.
-// One element per root of the app, in order. A page may hold `<div data-root-name="...">` for a named root.
-function rootElements(names) {
-  const live = document.getElementById("live");
-  return names.map((name, index) => {
-    const element =
-      (name && document.querySelector(`[data-root-name="${CSS.escape(name)}"]`)) ||
-      live.appendChild(document.createElement("div"));
-    element.id ||= `root${index}`;
-    element.dataset.rootId = String(index).padStart(4, "0"); // Panel sorts these as text
-    return element;
-  });
-}
+// Starts the page: Python, then the app, which takes over what was prerendered.
+import { show } from "./show.mjs";
 
 // Bokeh's and Panel's scripts are deferred; the app needs them only now.
 const scriptsReady = new Promise((resolve) => {
@@ -20,15 +9,10 @@ const scriptsReady = new Promise((resolve) => {
 
 async function boot() {
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
-  const { BUILD, startPython } = await import("./python.mjs");
+  const { startPython } = await import("./python.mjs");
   const python = await startPython(start.progress);
   start.progress("Building the page …");
-  await python.runPythonAsync(BUILD);
-  await scriptsReady;
-  if (start.hasFailed()) return;
-  const names = python.runPython("[root.name for root in state.curdoc.roots]").toJs();
-  rootElements(names);
-  await python.runPythonAsync("from panel.io.pyodide import write_doc\nawait write_doc()");
+  await show(python, scriptsReady);
   start.live();
 }
 

@@ -29,7 +29,9 @@ var start = (function () {
     });
   }
   function live() {
-    if (!failed) document.documentElement.setAttribute("data-state", "live");
+    if (failed) return;
+    document.documentElement.setAttribute("data-state", "live");
+    performance.mark("live");
   }
   function missing(address) {
     fail(

@@ -1,4 +1,5 @@
 // Python in the page or in a worker: Pyodide with the packages unpacked and the app imported.
+import { IMPORTS } from "./code.mjs";
 import { loadPyodide } from "../{{runtime}}/pyodide.mjs";
 
 const RUNTIME = new URL("../{{runtime}}/", import.meta.url).href;
@@ -45,26 +46,9 @@ async function refuseBlockedWasm() {
   }
 }
 
-// Panel builds one converter with eval when it is imported. Given ready made, the page needs no 'unsafe-eval'.
+// Stands in for the one function that Panel would make with eval.
 const nullForUndefined = (entries) =>
   Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value]));
-
-const IMPORTS = `
-import pyodide.code
-run_js, pyodide.code.run_js = pyodide.code.run_js, lambda text: null_for_undefined
-import panel.io.pyodide
-pyodide.code.run_js = run_js
-# Panel holds edits back for half a second after one; here an edit costs less than a frame or two.
-panel.io.pyodide.TIMEOUT = 0
-`;
-
-export const BUILD = `
-from panel.io.pyodide import init_doc
-from panel.io.state import state
-init_doc()
-from app.main import main
-main()
-`;
 
 // Pyodide, with the app's packages imported. `progress(text)` is told what is being done.
 export async function startPython(progress) {

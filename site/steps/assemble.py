@@ -29,7 +29,8 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdl
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
-SHELL_FILES = ("boot.mjs", "python.mjs", "worker.mjs", "shell.css", "icon.svg")
+SHELL_FILES = ("boot.mjs", "show.mjs", "code.mjs", "python.mjs", "worker.mjs", "shell.css", "icon.svg")
+PAGE_FILES = ("page.mjs", "page.css")  # the app's own part of the page's script and style
 
 CSP = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{guard}'; style-src 'self' 'unsafe-inline'; "
@@ -111,7 +112,7 @@ def app_packages(kitchen: Kitchen, *, sources: bool) -> Tree:
     tree: Tree = {}
     for folder in (*APP_FOLDERS, "presets"):
         for path in sorted((kitchen.root / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
+            if path.is_file() and "__pycache__" not in path.parts and path.name not in PAGE_FILES:
                 name = path.relative_to(kitchen.root).as_posix()
                 tree[f"envelope/{name}" if folder == "presets" else name] = path.read_bytes()
     return tree if sources else _compiled(kitchen, tree, SITE_PACKAGES)
@@ -141,7 +142,7 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     files = pinned(kitchen, "page")
     runtime = runtime_tree(kitchen, files, sources=sources)
     runtime_name = f"runtime-{content_hash(runtime)}"
-    shell = {name: (site / name).read_bytes() for name in SHELL_FILES}
+    shell = {name: (site / name).read_bytes() for name in SHELL_FILES} | {name: (root / "app" / name).read_bytes() for name in PAGE_FILES}
     for name in SHELL_FILES:
         if name.endswith(".mjs"):
             shell[name] = filled(shell[name].decode(), {"runtime": runtime_name}, name).encode()

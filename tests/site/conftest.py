@@ -9,19 +9,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from steps.assemble import build, open_kitchen
 from steps.serve import Serving
-from steps.testing import find_chromium
+from steps.testing import CHROMIUM_ARGUMENTS, find_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 START_MILLISECONDS = 120_000  # a start takes seconds; a loaded machine may take many
 
 

@@ -31,7 +31,7 @@ EDIT_IN_WORKER = """([id, text]) => new Promise((resolve) => {
 
 def test_starts_with_a_clean_console_and_no_foreign_request(open_live: Callable[..., Page], watch: Watch) -> None:
     page = open_live()
-    expect(page.locator("#live").get_by_role("textbox").first).to_be_visible()
+    expect(page.locator("#page").get_by_role("textbox").first).to_be_visible()
     expect(page.locator("#progress")).to_be_hidden()
     assert any(url.endswith("/packages.zip") for url in watch.requests)
     assert len(watch.requests) == len(set(watch.requests)), "a file was asked for twice"

@@ -1,0 +1,217 @@
+"""Write the parts of the method page as JSON on standard output: HTML by the names in `site/method.html`."""
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from html import escape
+
+from app import link
+from envelope import Envelope, catalog, evaluate, export
+from envelope.quantities import ALL, BY_KEY
+from envelope.scenario import BY_KEY as INPUTS
+from envelope.scenario import FIELDS, Scenario
+from envelope.sections import sections
+
+from steps.method_catalogue import catalogue_parts
+from steps.method_markup import element, fold, slug, table, words
+
+# States worth opening, and why. The first is the one every quantity is worked at; one that has no value there is
+# worked at the first of these that gives it one.
+STATES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("the default state", {"model": "muse-spark-open"}),
+    ("the same node at SGLang's default pool ratio", {"model": "muse-spark-open", "pool_ratio": "0.8"}),
+    ("one million tokens", {"model": "muse-spark-open", "context": "1M"}),
+    ("as many short sessions as long ones", {"model": "muse-spark-open", "mix": "32K:1,128K:1"}),
+    ("the machines for a thousand users at 40 tokens per second", {"model": "muse-spark-open", "sessions_wanted": "1000", "speed_wanted": "40"}),
+    ("one latent record per token: attention is copied, not split", {"model": "deepseek-v3", "machine": "hgx-h200"}),
+    ("windows of 128 tokens on one card", {"model": "gpt-oss-120b", "machine": "hgx-h100", "gpus": "1"}),
+    ("an even batch of dense layers", {"model": "llama-3.1-70b", "machine": "hgx-h100", "batch": "64"}),
+    ("only a cache is stated", {"model": "deepseek-v4.1-flash"}),
+)  # fmt: skip
+
+GROUP_TITLES = {"model": "The model", "capacity": "Capacity", "pools": "Pools", "speed": "Speed and cost"}
+
+_NAME = re.compile(r"\b[a-z][a-z0-9_]*\b")
+
+
+def link_to(given: dict[str, str]) -> str:
+    """Address of a state in the calculator."""
+    return "index.html" + link.write(given)
+
+
+def where(envelope: Envelope) -> str:
+    """A state in words: the headline, and what else was set."""
+    scenario = envelope.scenario
+    more = [f"{INPUTS[key].label.lower()} {scenario.text(key)}" for key in scenario.given if key not in ("model", "machine", "gpus", "context", "mix")]
+    return ", ".join([export.headline(envelope), *more])
+
+
+def linked(formula: str, own: str) -> str:
+    """A formula as HTML, the names in it leading to their own definitions."""
+
+    def anchor(match: re.Match[str]) -> str:
+        name = match[0]
+        if name == own or (name not in BY_KEY and name not in INPUTS):
+            return name
+        return f'<a href="#{name if name in BY_KEY else "input-" + name}">{name}</a>'
+
+    return _NAME.sub(anchor, escape(formula, quote=False))
+
+
+def quantity(key: str, states: list[tuple[dict[str, str], Envelope]]) -> str:
+    """One definition, worked at the first state that gives it a value."""
+    definition = BY_KEY[key]
+    given, envelope = next(((given, e) for given, e in states if e.value(key) is not None), states[0])
+    found = envelope[key]
+    open_state = f'<a href="{escape(link_to(given))}">{escape(where(envelope))}</a>'
+    worked = f"{escape(found.working or found.reason)}"
+    rows = (
+        ("Formula", linked(definition.formula, key)),
+        ("Leaves out", escape(definition.leaves_out)),
+        ("Source", escape(definition.source)),
+        ("Worked", f"<span>{worked}</span> <span class=at>{open_state}, tier {found.tier}</span>"),
+        ("Note", escape(found.note)),
+    )
+    return element(
+        "article",
+        f'<h4><a href="#{key}">{escape(definition.label)}</a> <code>{key}</code> <span class=unit>{escape(definition.unit)}</span></h4>',
+        f"<p class=figure>{escape(export.shown(envelope, key))}</p>",
+        words((name, text) for name, text in rows if text),
+        id=key,
+        class_="quantity",
+    )
+
+
+def group_title(group: str) -> str:
+    return GROUP_TITLES.get(group, group.capitalize())
+
+
+def groups() -> dict[str, list[str]]:
+    """Keys of the quantities by group, in their order."""
+    found: dict[str, list[str]] = {}
+    for definition in ALL:
+        found.setdefault(definition.group, []).append(definition.key)
+    return found
+
+
+def quantities(states: list[tuple[dict[str, str], Envelope]]) -> str:
+    """Every quantity under the title of its group."""
+    parts = []
+    for group, keys in groups().items():
+        parts.append(f'<h3 id="group-{slug(group)}">{escape(group_title(group))}</h3>')
+        parts += [quantity(key, states) for key in keys]
+    return "\n".join(parts)
+
+
+def index() -> str:
+    """All quantities by name, to jump to."""
+    rows = [
+        (escape(group_title(group)), ", ".join(f'<a href="#{key}">{escape(BY_KEY[key].label)}</a>' for key in keys))
+        for group, keys in groups().items()
+    ]
+    return words(rows, class_="words index")
+
+
+def decisions(envelope: Envelope) -> str:
+    """Every decision and check with its answer in the default state and the quantities it opens."""
+    parts = []
+    for section in sections():
+        content = section.content(envelope)
+        shown = [*content.quantities, *(f"input-{key}" for key in content.inputs)]
+        names = ", ".join(f'<a href="#{key}">{escape(_label(key))}</a>' for key in shown)
+        parts.append(
+            element(
+                "article",
+                f'<h3><a href="#section-{section.key}">{escape(section.title)}</a></h3>',
+                f"<p>{escape(section.answer(envelope))}</p>",
+                *(f"<p>{escape(text)}</p>" for text in content.paragraphs),
+                *(fold(one.title, table(one.columns, [[escape(cell) for cell in row] for row in one.rows]) + (f"<p>{escape(one.note)}</p>" if one.note else "")) for one in content.tables),
+                f"<p class=at>Rests on {names}.</p>" if names else "",
+                id=f"section-{section.key}",
+                class_="decision",
+            )
+        )
+    return element("section", "<h2>Decisions and checks</h2>", f"<p>Each answered for {escape(where(envelope))}.</p>", *parts, id="decisions")
+
+
+def _label(key: str) -> str:
+    return BY_KEY[key].label if key in BY_KEY else INPUTS[key.removeprefix("input-")].label
+
+
+def assumed(presets: Iterable[Scenario]) -> str:
+    """What is assumed at the defaults of every preset, one row per assumption."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for scenario in presets:
+        for one in scenario.assumed:
+            shown = INPUTS[one.key].kind.echo(one.value) if one.key in INPUTS and one.value is not None else str(one.value)
+            rows.setdefault((one.key, shown, one.why), []).append(scenario.name)
+    count = len(catalog.slugs())
+    return table(
+        ("Input", "Taken as", "Why", "For"),
+        [
+            (_input_name(key), escape(shown), escape(why), "every model" if len(names) == count else escape(", ".join(names)))
+            for (key, shown, why), names in rows.items()
+        ],
+    )
+
+
+def _input_name(key: str) -> str:
+    return f'<a href="#input-{key}">{escape(INPUTS[key].label)}</a>' if key in INPUTS else escape(key)
+
+
+def inputs(scenario: Scenario) -> str:
+    """Every input: key, unit, default and help."""
+    rows = []
+    for field in FIELDS:
+        default = scenario.text(field.key) or "not set"
+        if len(default) > 60:
+            default = "the model's"
+        rows.append(
+            (
+                f'<span id="input-{field.key}">{escape(field.label)}</span> <code>{field.key}</code>',
+                escape(field.kind.unit),
+                escape(default),
+                escape(field.help),
+            )
+        )
+    return table(("Input", "Unit", "Default", "What it is"), rows)
+
+
+def worked_states(states: list[tuple[dict[str, str], Envelope]]) -> str:
+    """The worked states with their first answer."""
+    rows = []
+    for (why, _), (given, envelope) in zip(STATES, states, strict=True):
+        rows.append((f'<a href="{escape(link_to(given))}">{escape(where(envelope))}</a>', escape(why), escape(export.shown(envelope, "sessions"))))
+    return table(("State", "Shows", BY_KEY["sessions"].label), rows)
+
+
+def contents(has_decisions: bool) -> str:
+    """The table of contents."""
+    entries = [("reading", "How to read it"), ("assumed", "What is assumed"), ("worked", "Worked states"), ("numbers", "Numbers")]
+    entries += [(f"group-{slug(group)}", group_title(group)) for group in groups()]
+    entries += [("decisions", "Decisions and checks")] if has_decisions else []
+    entries += [("inputs", "Inputs"), ("machines", "Machines"), ("models", "Models"), ("prices", "List prices"), ("guidance", "Guidance and measurements")]
+    items = "".join(f'<li{" class=inner" if key.startswith("group-") else ""}><a href="#{key}">{escape(title)}</a></li>' for key, title in entries)
+    return f"<ul>{items}</ul>"
+
+
+def parts() -> dict[str, str]:
+    """Every part of the page by name."""
+    states = [(given, evaluate(**given)) for _, given in STATES]
+    default = states[0][1]
+    return {
+        "worked": f"{escape(where(default))}, unless another state is named",
+        "toc": contents(True),
+        "assumed": assumed(evaluate(slug).scenario for slug in catalog.slugs()),
+        "states": worked_states(states),
+        "index": index(),
+        "quantities": quantities(states),
+        "sections": decisions(default),
+        "inputs": inputs(default.scenario),
+        **catalogue_parts(),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(parts(), sys.stdout)
