@@ -167,8 +167,8 @@ class LinearAttention:
 
     `flavour` is `mamba`, `mamba2`, `gated_delta`, `kda` or `lightning`. The recurrent state holds
     `heads x key_dim x value_dim` values, the convolution `conv_channels x conv_kernel` (engines keep one step less).
-    `key_heads` matter for how engines split the convolution. `projections` counts the matrices' parameters and
-    `vectors` the rest.
+    `key_heads` matter for how engines split the convolution (groups, in Mamba 2). The input and output matrices follow
+    from these; `projections` counts the parameters of further ones and `vectors` the rest, the convolution included.
     """
 
     flavour: str

@@ -125,6 +125,37 @@ def _compressed_attention(a: CompressedAttention, hidden: int) -> Iterator[Shape
     yield "attention", "self_attn.vectors", a.vectors, 0
 
 
+def _linear_attention(a: LinearAttention, hidden: int) -> Iterator[Shape]:
+    """Yield the matrices that follow from a recurrence's heads, under their names in the public implementation."""
+    keys, values = a.key_heads * a.key_dim, a.heads * a.value_dim
+    if a.flavour == "gated_delta":
+        yield "attention", "linear_attn.in_proj_qkv", 2 * keys + values, hidden
+        yield "attention", "linear_attn.in_proj_z", values, hidden
+        yield "attention", "linear_attn.in_proj_ba", 2 * a.heads, hidden
+        yield "attention", "linear_attn.out_proj", hidden, values
+    elif a.flavour == "kda":
+        yield "attention", "self_attn.qkv_proj", 2 * keys + values, hidden
+        yield "attention", "self_attn.f_a_proj", a.value_dim, hidden
+        yield "attention", "self_attn.f_b_proj", keys, a.value_dim
+        yield "attention", "self_attn.g_a_proj", a.value_dim, hidden
+        yield "attention", "self_attn.g_b_proj", values, a.value_dim
+        yield "attention", "self_attn.b_proj", a.heads, hidden
+        yield "attention", "self_attn.o_proj", hidden, values
+    elif a.flavour == "mamba2":
+        yield "attention", "mamba.in_proj", values + a.conv_channels + a.heads, hidden
+        yield "attention", "mamba.out_proj", hidden, values
+    elif a.flavour == "mamba":
+        yield "attention", "mamba.in_proj", 2 * a.value_dim, hidden
+        yield "attention", "mamba.out_proj", hidden, a.value_dim
+    elif a.flavour == "lightning":
+        yield "attention", "self_attn.qkv_proj", 3 * values, hidden
+        yield "attention", "self_attn.output_gate", values, hidden
+        yield "attention", "self_attn.out_proj", hidden, values
+    elif a.flavour == "short_conv":
+        yield "attention", "conv.in_proj", 3 * a.conv_channels, hidden
+        yield "attention", "conv.out_proj", hidden, a.conv_channels
+
+
 def _attention(attention: Attention, hidden: int) -> Iterator[Shape]:
     if isinstance(attention, HeadAttention):
         yield from _head_attention(attention, hidden)
@@ -133,7 +164,7 @@ def _attention(attention: Attention, hidden: int) -> Iterator[Shape]:
     elif isinstance(attention, CompressedAttention):
         yield from _compressed_attention(attention, hidden)
     elif isinstance(attention, LinearAttention):
-        # One matrix as wide as the hidden size stands for the projections: exclusions name them by one prefix.
+        yield from _linear_attention(attention, hidden)
         yield "attention", "linear_attn.projections", attention.projections, 0
         yield "attention", "linear_attn.vectors", attention.vectors, 0
 

@@ -6,54 +6,75 @@ from dataclasses import dataclass
 
 from envelope.config.families import Family
 from envelope.config.keys import MISSING, Keys, Refused
+from envelope.config.layout import at_least, translate
 from envelope.model import Dense, FeedForward, MixtureOfExperts
 
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
 TOP_K = ("num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_topk", "moe_k", "moe_top_k", "top_k_experts")
-EXPERT_WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "expert_intermediate_size", "moe_ffn_hidden_size")
+EXPERT_WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size")
 SHARED_COUNT = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
 SHARED_WIDTH = (
     "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", "shared_intermediate_size",
-    "share_expert_dim",
+    "share_expert_dim", "share_expert_dims",
 )  # fmt: skip
+# How wide dense layers are, where intermediate_size is the experts' width.
 DENSE_ONLY_WIDTH = ("intermediate_size_mlp", "dense_intermediate_size")
-WIDTH = ("intermediate_size", "ffn_hidden_size")
+WIDTH = ("intermediate_size", "ffn_hidden_size", "block_ff_dim")
 LATENT = ("moe_latent_size", "moe_hidden_size", "routed_expert_hidden_size")
-GATED = ("silu", "swish", "swiglu", "swigluoai", "gelu_pytorch_tanh", "geglu", "xielu")
-UNGATED = ("relu2", "relu", "gelu", "gelu_new", "gelu_fast")
+MLP_BIAS = ("mlp_bias", "use_bias", "add_bias_linear", "bias")
+FIRST_DENSE = ("first_k_dense_replace", "num_dense_layers", "moe_layer_num_skipped")
+PLACEMENT = (
+    *FIRST_DENSE, "mlp_layer_types", "moe_layer_freq", "moe_layer_start_index", "moe_layers_enum", "moe_layers",
+    "mlp_only_layers", "decoder_sparse_step", "interleave_moe_layer_step", "expert_layer_period",
+)  # fmt: skip
+GATED = ("silu", "swish", "swiglu", "swigluoai", "gelu_pytorch_tanh", "geglu")
+UNGATED = ("relu2", "relu", "gelu", "gelu_new", "gelu_fast", "xielu")
 ACTIVATION = ("mlp_hidden_act", "hidden_act", "hidden_activation", "activation_function")
 
 
 @dataclass(frozen=True)
-class Blocks:
-    """The feed-forward of every layer, and what norms it holds."""
+class Block:
+    """One layer's feed-forward, a dense block beside it, and the norms the pair adds to the layer."""
 
-    per_layer: tuple[FeedForward, ...]
+    feed_forward: FeedForward
+    beside: Dense | None = None
     norms: int = 0
 
 
 def routed(keys: Keys) -> bool:
     """True where the model has experts at all."""
+    if keys.has("enable_moe_block") and not keys.flag("enable_moe_block"):
+        keys.pass_over(*EXPERTS, *TOP_K, *EXPERT_WIDTH)
+        return False
     key, value = keys.state(*EXPERTS)
-    if value is MISSING:
-        value = keys.default(EXPERTS, 0, "")
-        if not value and keys.has(*TOP_K):
-            raise Refused(keys.name(key), MISSING, f"the number of experts, since {keys.state(*TOP_K)[0]} is given")
-    return keys.check(key, value, 0, 10**6) > 1 if not isinstance(value, list | tuple) else True
+    if value is MISSING and not any(name in keys.values for name in EXPERTS):
+        value = keys.default(EXPERTS, MISSING, "")
+    if value is MISSING or value is None:
+        if keys.has(*TOP_K):
+            raise Refused(keys.name(key), keys.values.get(key, MISSING), f"a number of experts, since {keys.state(*TOP_K)[0]} is given")
+        return False
+    if isinstance(value, list):
+        return True
+    return keys.check(key, value, 0, 10**6) > 1
 
 
-def sparse_layers(keys: Keys, layers: int) -> list[bool]:
+def sparse_layers(keys: Keys, family: Family, layers: int) -> list[bool]:
     """True for each layer that routes to experts, by every way of declaring it that the file uses."""
-    listed = keys.listed("mlp_layer_types")
-    if listed:
-        words = {"sparse": True, "moe": True, "dense": False}
-        return [_word(keys, listed[0], word, words) for word in _at_least(keys, listed, layers)]
-    mask = [True] * layers
-    first = keys.optional("first_k_dense_replace", "num_dense_layers")
-    mask = [value and i >= first for i, value in enumerate(mask)]
+    if listed := keys.listed("mlp_layer_types"):
+        keys.pass_over(*PLACEMENT)
+        words = {"sparse": True, "moe": True, "hash_moe": True, "dense": False}
+        return [translate(keys, listed[0], word, words) for word in at_least(keys, listed[0], listed[1], layers)]
+    if chosen := _chosen(keys, layers):
+        return [i in chosen for i in range(layers)]
+    first = keys.optional(*FIRST_DENSE)
+    if not keys.stated_or_default(*PLACEMENT) and family.dense_first:
+        first = family.dense_first
+        keys.log.assume(keys.name("mlp_layer_types"), f"the first {first} dense", "absent: the rule of this class")
+    mask = [i >= first for i in range(layers)]
     if keys.is_list("moe_layer_freq"):
-        freq = keys.listed("moe_layer_freq")
-        mask = [value and bool(keys.check(freq[0], f, 0, 1)) for value, f in zip(mask, _at_least(keys, freq, layers), strict=True)]
+        key, marks = keys.listed("moe_layer_freq")
+        marks = [keys.check(key, mark, 0, 1) for mark in at_least(keys, key, marks, layers)]
+        mask = [value and bool(mark) for value, mark in zip(mask, marks, strict=True)]
     elif step := keys.optional("moe_layer_freq"):
         mask = [value and i % step == 0 for i, value in enumerate(mask)]
     start = keys.optional("moe_layer_start_index")
@@ -71,58 +92,95 @@ def sparse_layers(keys: Keys, layers: int) -> list[bool]:
     return mask
 
 
-def _at_least(keys: Keys, listed: tuple[str, list], layers: int) -> list:
-    key, values = listed
-    if len(values) < layers:
-        raise Refused(keys.name(key), values, f"one entry for each of the {layers} layers")
-    return values[:layers]
-
-
-def _word(keys: Keys, key: str, word: object, words: dict[str, bool]) -> bool:
-    if not isinstance(word, str) or word not in words:
-        raise Refused(keys.name(key), word, f"one of {', '.join(words)}")
-    return words[word]
+def _chosen(keys: Keys, layers: int) -> set[int] | None:
+    """Return the layers that a list, or a text of numbers with commas, names one by one."""
+    key, value = keys.state("moe_layers", "moe_layers_enum")
+    if value is MISSING:
+        return None
+    if isinstance(value, str) and len(value) < 100_000:
+        value = [int(part) if part.strip().isascii() and part.strip().isdigit() else part for part in value.split(",")]
+    if not isinstance(value, list):
+        raise Refused(keys.name(key), value, "a list of layers")
+    return {keys.check(key, layer, 0, layers + 15) for layer in value}
 
 
 def matrices(keys: Keys, family: Family) -> int:
     """Return how many matrices a feed-forward has: 3 with a gate, 2 without."""
-    if family.matrices:
+    keys.pass_over(*ACTIVATION)
+    if keys.known:
         return family.matrices
-    act = keys.word(*ACTIVATION)
+    name = next((name for name in ACTIVATION if keys.has(name)), "")
+    act = keys.word(name) if name else ""
     if act in UNGATED:
-        keys.log.assume("feed-forward", "2 matrices", f"the activation {act} usually has no gate")
+        keys.log.assume("feed-forward", "2 matrices", f"no gate, as usual with the activation {act}")
         return 2
     if act and act not in GATED:
-        raise Refused(keys.name("hidden_act"), act, f"one of {', '.join(GATED + UNGATED)}")
-    keys.log.assume("feed-forward", "3 matrices", f"gate, up and down, as with {act or 'most models'}")
+        raise Refused(keys.name(name), act, f"one of {', '.join(GATED + UNGATED)}")
+    keys.log.assume("feed-forward", "3 matrices", f"gate, up and down, as usual{' with ' + act if act else ''}")
     return 3
 
 
-def blocks(keys: Keys, family: Family, layers: int, hidden: int) -> Blocks:
-    """Return the feed-forward of each of `layers` layers."""
-    count = matrices(keys, family)
-    bias = keys.flag("mlp_bias", "use_bias")
-    if not routed(keys):
-        widths = keys.per_layer(layers, *WIDTH, low=1)
-        return Blocks(tuple(_dense(width, count, hidden, bias) for width in widths))
-    mask = sparse_layers(keys, layers)
-    mixture = experts(keys, family, count, hidden) if any(mask) else None
-    dense = None
-    if not all(mask):
-        name = DENSE_ONLY_WIDTH if keys.stated_or_default(*DENSE_ONLY_WIDTH) else WIDTH
-        dense = _dense(keys.whole(*name), count, hidden, bias)
+def blocks(keys: Keys, views: list[Keys], family: Family, hidden: int, own: list[str] | None) -> list[Block]:
+    """Return the feed-forward of every layer. `own` says which layers are one, where a layer is a single block."""
+    count, layers = matrices(keys, family), len(views)
+    has_experts = routed(keys)
+    if own:
+        mask = [block == "moe" for block in own]
     else:
-        keys.pass_over(*DENSE_ONLY_WIDTH, *WIDTH)
-    norms = 2 * mixture.latent if mixture and family.latent_norms else 0
-    return Blocks(tuple(mixture if sparse else dense for sparse in mask), norms)
+        mask = sparse_layers(keys, family, layers) if has_experts else [False] * layers
+    if any(mask) and not has_experts:
+        raise Refused(keys.name(EXPERTS[0]), MISSING, "the number of experts, since layers route")
+    keys.pass_over(*DENSE_ONLY_WIDTH, *WIDTH)
+    made: dict[tuple, Block] = {}
+    found = []
+    shared = layers - keys.optional("num_kv_shared_layers", high=layers)
+    for layer, view in enumerate(views):
+        if own and own[layer] not in ("dense", "moe"):
+            found.append(Block(None))
+            continue
+        double = layer >= shared and keys.has("use_double_wide_mlp") and keys.flag("use_double_wide_mlp")
+        key = (id(view), mask[layer], double)
+        if key not in made:
+            made[key] = _block(view, family, count, hidden, mask[layer], has_experts, 2 if double else 1)
+        found.append(made[key])
+    return found
 
 
-def _dense(width: int, count: int, hidden: int, bias: bool) -> Dense:
-    return Dense(width, count, (width * (count - 1) + hidden) if bias else 0)
+def _block(keys: Keys, family: Family, count: int, hidden: int, sparse: bool, has_experts: bool, factor: int) -> Block:
+    if not sparse:
+        width = _dense_width(keys, has_experts) * factor
+        return Block(_dense(keys, width, count, hidden) if width else None)
+    mixture = experts(keys, family, count, hidden)
+    if keys.has("enable_moe_block"):
+        # Gemma 4 runs a dense block beside its experts, with three more norms (`modeling_gemma4.py`).
+        return Block(mixture, _dense(keys, keys.whole(*WIDTH), count, hidden), 3 * hidden)
+    return Block(mixture, norms=2 * mixture.latent if family.latent_norms else 0)
+
+
+def _dense_width(keys: Keys, has_experts: bool) -> int:
+    if keys.stated_or_default(*DENSE_ONLY_WIDTH):
+        return keys.whole(*DENSE_ONLY_WIDTH)
+    if not has_experts and keys.has(*EXPERTS) and keys.optional(*SHARED_WIDTH):
+        return keys.whole(*SHARED_WIDTH)  # Granite 4 without experts keeps its shared block alone
+    width = keys.whole(*WIDTH, low=0 if keys.has("block_configs") else 1)
+    if keys.stated_or_default("block_auto_adjust_ff_dim") and keys.flag("block_auto_adjust_ff_dim"):
+        multiple = keys.whole("block_multiple_of")
+        keys.pass_over("block_ffn_dim_multiplier")
+        return -(-(2 * width // 3) // multiple) * multiple
+    return width
+
+
+def _dense(keys: Keys, width: int, count: int, hidden: int) -> Dense:
+    return Dense(width, count, (width * (count - 1) + hidden) if _biased(keys) else 0)
+
+
+def _biased(keys: Keys) -> bool:
+    name = next((name for name in MLP_BIAS if keys.stated_or_default(name)), MLP_BIAS[0])
+    return keys.flag(name)
 
 
 def experts(keys: Keys, family: Family, count: int, hidden: int) -> MixtureOfExperts:
-    """Return the mixture that routed layers hold."""
+    """Return the mixture that a routed layer holds."""
     number = keys.whole(*EXPERTS, high=10**6)
     top_k = keys.whole(*TOP_K)
     width = _expert_width(keys)
@@ -130,7 +188,12 @@ def experts(keys: Keys, family: Family, count: int, hidden: int) -> MixtureOfExp
     zero = keys.optional("zero_expert_num")
     if top_k > number + zero:
         raise Refused(keys.name(keys.state(*TOP_K)[0]), top_k, f"at most the number of experts, {number + zero}")
+    if _biased(keys) and not family.expert_bias:
+        raise Refused(keys.name(MLP_BIAS[0]), True, "false: which parts of a mixture have a bias is not known")
     shared = _shared_width(keys, family, width)
+    router = number if family.router_bias else 0
+    if keys.has("enable_moe_block"):
+        router = hidden + number  # a scale on the router's input and one for each expert
     return MixtureOfExperts(
         number,
         top_k,
@@ -141,7 +204,7 @@ def experts(keys: Keys, family: Family, count: int, hidden: int) -> MixtureOfExp
         shared_gate=bool(shared) and family.shared_gate,
         zero_experts=zero,
         expert_vectors=(2 * width + hidden) if family.expert_bias else 0,
-        router_vectors=number if family.router_bias else 0,
+        router_vectors=router,
     )
 
 
@@ -155,8 +218,17 @@ def _expert_width(keys: Keys) -> int:
 
 
 def _shared_width(keys: Keys, family: Family, width: int) -> int:
+    if keys.has("use_mixed_mlp_moe") and not keys.flag("use_mixed_mlp_moe"):
+        keys.pass_over(*SHARED_COUNT)
+        return 0
     own = keys.optional(*SHARED_WIDTH)
-    number = keys.optional(*SHARED_COUNT) or family.shared_experts
+    number = keys.optional(*SHARED_COUNT)
     if own:
-        return own
-    return number * width
+        # A width beside a count is one expert's where the count is more than one (Nemotron-3 has one).
+        return own * max(1, number) if keys.has(*SHARED_COUNT) else own
+    return (number or family.shared_experts) * width
+
+
+def dense_block(keys: Keys, family: Family, hidden: int) -> Block:
+    """Return the dense block of a layer that also has experts (LongCat has two in each)."""
+    return Block(_dense(keys, keys.whole(*WIDTH), family.matrices, hidden))

@@ -159,6 +159,10 @@ class Keys:
         self.path = path
         self.known = known
 
+    def overlay(self, values: Mapping) -> Keys:
+        """Return the same object with some values replaced, as one kind of layer sees it."""
+        return Keys({**self.values, **values}, self.log, self.defaults, self.origin, self.path, self.known)
+
     def name(self, key: str) -> str:
         """Return a key with the path of its object."""
         return self.path + key
@@ -183,8 +187,9 @@ class Keys:
         return found
 
     def has(self, *names: str) -> bool:
-        """True where the file states one of the names, other than as null."""
-        return self.state(*names)[1] is not MISSING
+        """True where the file states one of the names, other than as null. The names may mean different things."""
+        self.log.used.update(self.path + key for key in names if key in self.values)
+        return any(self.values.get(key) is not None for key in names)
 
     def stated_or_default(self, *names: str) -> bool:
         """True where the file states one of the names, or the class has a value for it that is not null."""

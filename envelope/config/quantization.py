@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -19,3 +20,11 @@ class Quantization:
     exclude: tuple[str, ...] = ()
     overrides: tuple[tuple[str, str], ...] = ()
     cache: str = ""
+
+
+def quantization(text: Mapping, top: Mapping, other: Mapping | None) -> Quantization | None:
+    return None
+
+
+def total_size(index: Mapping) -> int:
+    return 0

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from envelope.config import attention, feed_forward, layout, towers
+from envelope.config import attention, feed_forward, geometry, layout, legacy
 from envelope.config.defaults import CLASS_DEFAULTS
-from envelope.config.families import FAMILIES, Family
+from envelope.config.extras import extras
+from envelope.config.families import Family, find
 from envelope.config.keys import Keys, Log, Refused, parse
 from envelope.config.prediction import prediction
+from envelope.config.quantization import quantization, total_size
 from envelope.config.reading import Reading
+from envelope.config.towers import towers
+from envelope.config.unknown import unknown
 from envelope.model import LayerGroup, Model
 
 TEXT_SECTIONS = ("text_config", "llm_config", "language_config")
+OUTER_SECTIONS = ("thinker_config",)
 ORIGIN = "absent: class default of the public implementation"
+# What a file of its own always states: a default here would be some other model's size.
+ESSENTIAL = ("hidden_size", "num_hidden_layers", "num_layers", "vocab_size", "num_attention_heads")
 
 
-def read(config: str | bytes | Mapping, quant: str | None = None, index: str | None = None) -> Reading:
+def read(config: str | bytes | Mapping, quant: str | bytes | Mapping | None = None, index: str | bytes | Mapping | None = None) -> Reading:
     """Read a `config.json`, and `hf_quant_config.json` and `model.safetensors.index.json` where given.
 
     Raises Refused, naming the key, for a file that cannot be sized; raises nothing else.
@@ -25,75 +32,173 @@ def read(config: str | bytes | Mapping, quant: str | None = None, index: str | N
     values = parse(config)
     log = Log()
     text, top = _text(values, log)
-    model_type, family, known = _family(text, top)
-    keys = Keys(text, log, CLASS_DEFAULTS.get(model_type), f"{ORIGIN} of {model_type}", known=known)
+    name, family, known = _family(text.values, top.values, log)
+    nested = text.path != top.path
+    defaults = CLASS_DEFAULTS.get(name, {})
+    if not nested:
+        defaults = {key: value for key, value in defaults.items() if key not in ESSENTIAL}
+    keys = Keys(text.values, log, defaults, f"{ORIGIN} of {name}", text.path, known)
+    if name in legacy.TRANSLATE:
+        keys = keys.overlay(legacy.TRANSLATE[name](keys))
     try:
-        model = replace(_model(keys, family, Keys(top, log)), towers=_towers(top, log, keys))
+        model = _model(keys, family, top, nested)
+        model = replace(model, towers=towers(top, model.hidden, nested))
     except Refused:
         raise
     except ValueError as error:
-        raise Refused("config.json", str(error), "shapes that fit together") from None
+        raise Refused("config.json", str(error)[:200], "shapes that fit together") from None
+    ignored = unknown(keys, top)
     return Reading(
-        model, model_type, assumed=tuple(log.assumed.values()), notes=tuple(log.notes), max_context=model.max_context
+        model,
+        name or "unknown",
+        name=_name(top.values),
+        quantization=quantization(text.values, top.values, parse(quant, "hf_quant_config.json") if quant else None),
+        assumed=tuple(log.assumed.values()),
+        ignored=ignored,
+        notes=tuple(log.notes),
+        total_size=total_size(parse(index, "model.safetensors.index.json")) if index else 0,
+        max_context=model.max_context,
     )
 
 
-def _text(values: dict, log: Log) -> tuple[dict, dict]:
-    """Return the language model's object and the outer one, the same when nothing is nested."""
+def _text(values: dict, log: Log) -> tuple[Keys, Keys]:
+    """Return the language model's object and the outer one, which are the same when nothing is nested."""
     top = Keys(values, log)
-    section = top.section(*TEXT_SECTIONS)
-    return (section, values) if section is not None else (values, values)
+    for name in OUTER_SECTIONS:
+        section = top.section(name)
+        if section is not None:
+            top = Keys(section, log, path=f"{name}.")
+    for name in TEXT_SECTIONS:
+        section = top.section(name)
+        if section is not None:
+            return Keys(section, log, path=f"{top.path}{name}."), top
+    return top, top
 
 
-def _family(text: dict, top: dict) -> tuple[str, Family, bool]:
+def _family(text: Mapping, top: Mapping, log: Log) -> tuple[str, Family, bool]:
     for owner in (text, top):
-        name = owner.get("model_type")
-        if isinstance(name, str) and name in FAMILIES:
-            return name, FAMILIES[name], True
-    name = text.get("model_type") or top.get("model_type")
-    return (name if isinstance(name, str) else ""), Family(), False
+        found = find(owner.get("model_type"))
+        if found:
+            return (*found, True)
+    stated = text.get("model_type") or top.get("model_type")
+    for owner in (text, top):
+        for architecture in owner.get("architectures") or () if isinstance(owner.get("architectures"), list) else ():
+            found = find(_from_architecture(architecture))
+            if found and not stated:
+                log.assume("model_type", found[0], f"absent: from architectures, which names {architecture[:60]}")
+                return (*found, True)
+    if stated is not None and not isinstance(stated, str):
+        raise Refused("model_type", stated, "a text")
+    name = (stated or "")[:60]
+    log.assume(
+        "model_type", name or "nothing", "a family nobody has described here: read by its keys, with the common choices for norms and biases"
+    )
+    return name, Family(), False
 
 
-def _towers(top: dict, log: Log, keys: Keys) -> tuple[tuple[str, int], ...]:
-    outer, hidden, found = Keys(top, log), keys.whole("hidden_size"), []
-    vision, audio = outer.section("vision_config"), outer.section("audio_config")
-    if vision is not None and str(vision.get("model_type")).startswith("muse_"):
-        found.append(("vision", towers.muse_vision(Keys(vision, log, path="vision_config."), outer, hidden)))
-    if audio is not None and str(audio.get("model_type")).startswith("muse_"):
-        found.append(("audio", towers.muse_audio(Keys(audio, log, path="audio_config."), hidden)))
-    return tuple(found)
+def _from_architecture(name: object) -> str:
+    """Turn `MiniCPM3ForCausalLM` into `minicpm3`."""
+    if not isinstance(name, str) or len(name) > 100:
+        return ""
+    stem = name.split("For")[0]
+    return "".join(("_" if i and letter.isupper() and not stem[i - 1].isupper() else "") + letter.lower() for i, letter in enumerate(stem)).replace("mini_cpm", "minicpm")
 
 
-def _model(keys: Keys, family: Family, top: Keys) -> Model:
-    layers = keys.whole(*layout.LAYERS, high=10_000)
-    hidden = keys.whole("hidden_size")
+def _name(top: Mapping) -> str:
+    name = top.get("_name_or_path")
+    return name[:200] if isinstance(name, str) else ""
+
+
+def _model(keys: Keys, family: Family, top: Keys, nested: bool) -> Model:
+    layers = layout.count(keys)
+    hidden = keys.whole("hidden_size", "d_model")
     vocabulary = keys.whole("vocab_size")
-    kinds = layout.kinds(keys, family, layers)
-    built = {kind: attention.build(keys, family, kind, hidden) for kind in dict.fromkeys(kinds)}
-    blocks = feed_forward.blocks(keys, family, layers, hidden)
-    groups: dict[tuple, list[int]] = {}
-    for layer, kind in enumerate(kinds):
-        groups.setdefault((kind, blocks.per_layer[layer]), []).append(layer)
-    norms = family.norms * family.norm_vectors * hidden
-    made = []
-    for (kind, block), places in groups.items():
-        moe_norms = blocks.norms if isinstance(block, feed_forward.MixtureOfExperts) else 0
-        made.append(
-            LayerGroup(
-                len(places), built[kind].attention, block, norms + built[kind].norms + moe_norms,
-                family.layer_vectors * hidden, tuple(places),
-            )
-        )
-    last = next(group for group in made if layers - 1 in group.positions)
-    guess, own, copies = prediction(keys, last, hidden, vocabulary)
+    own = layout.own_blocks(keys, family, layers)
+    kinds = ["none" if block in ("dense", "moe") else block for block in own] if own else layout.kinds(keys, family, layers)
+    groups = _groups(keys, family, kinds, own, hidden, vocabulary)
+    extra = extras(keys, family, hidden, vocabulary, layers)
+    last = next(group for group in groups if sum(g.count for g in groups) - 1 in group.positions)
+    guess, guess_own, copies = prediction(keys, family, last, hidden, vocabulary)
     return Model(
         hidden,
         vocabulary,
-        tuple(made),
-        tied=top.flag("tie_word_embeddings", default=False),
-        final=hidden * family.norm_vectors,
+        groups,
+        tied=_tied(keys, top, nested),
+        embedding_rows=extra.embedding_rows,
+        final=hidden * family.norm_vectors + extra.final,
+        other=extra.other,
+        looked_up=extra.looked_up,
+        head_vectors=vocabulary if keys.has("lm_head_bias") and keys.flag("lm_head_bias") else 0,
         prediction=guess,
-        prediction_extra=own,
+        prediction_extra=guess_own,
         prediction_copies=copies,
-        max_context=keys.optional("max_position_embeddings", high=10**12),
+        max_context=_max_context(keys),
     )
+
+
+def _groups(
+    keys: Keys, family: Family, kinds: list[str], own: list[str] | None, hidden: int, vocabulary: int
+) -> tuple[LayerGroup, ...]:
+    """Build every layer and put alike ones together, in the order of their first."""
+    layers = len(kinds)
+    views = geometry.views(keys, family, kinds)
+    blocks = feed_forward.blocks(keys, views, family, hidden, own)
+    extra = extras(keys, family, hidden, vocabulary, layers)
+    shared = geometry.shared_caches(keys, layers)
+    indexed = attention.indexed_layers(keys, layers)
+    norm_count = keys.whole("norm_count", default=family.norms)
+    norms = norm_count * family.norm_vectors * hidden + extra.layer_norms
+    built: dict[tuple, attention.Built] = {}
+    places: dict[tuple, list[int]] = {}
+    parallel = family.both or "both" in kinds
+    step = 2 if parallel or family.twice else 1
+
+    def attend(layer: int, kind: str) -> attention.Built:
+        key = (id(views[layer]), kind, shared[layer], indexed[layer])
+        if key not in built:
+            built[key] = attention.build(views[layer], family, kind, hidden, shared[layer], indexed[layer])
+        return built[key]
+
+    for layer, kind in enumerate(kinds):
+        block = blocks[layer]
+        if kind == "both" or family.both:
+            # Attention and recurrence side by side: two groups, of which the first holds the feed-forward.
+            a, m = attend(layer, "full"), attend(layer, "linear")
+            places.setdefault((a, block, norms), []).append(2 * layer)
+            places.setdefault((m, feed_forward.Block(None), 0), []).append(2 * layer + 1)
+        elif family.twice:
+            a, dense = attend(layer, kind), feed_forward.dense_block(views[layer], family, hidden)
+            first = replace(block, beside=dense.feed_forward)
+            places.setdefault((a, first, norms), []).append(2 * layer)
+            places.setdefault((a, dense, norms), []).append(2 * layer + 1)
+        else:
+            # A layer without attention or without feed-forward lacks that part's norm (Nemotron-NAS).
+            half = not own and (kind == "none" or block.feed_forward is None)
+            places.setdefault((attend(layer, kind), block, norms // 2 if half else norms), []).append(layer)
+    if step == 2:
+        keys.log.note(f"Each of the {layers} layers holds two attentions or recurrences: shown as two.")
+    return tuple(
+        LayerGroup(
+            len(at), a.attention, block.feed_forward, norm + a.norms + block.norms, a.other + extra.layer, tuple(at), block.beside
+        )
+        for (a, block, norm), at in places.items()
+    )
+
+
+def _tied(keys: Keys, top: Keys, nested: bool) -> bool:
+    """Return whether the head is the embedding. The outer object decides where both state it."""
+    if keys.has("use_embedding_sharing"):
+        return keys.flag("use_embedding_sharing")
+    if nested and top.has("tie_word_embeddings"):
+        keys.pass_over("tie_word_embeddings")
+        return top.flag("tie_word_embeddings")
+    if keys.has("tie_word_embeddings") or "tie_word_embeddings" in keys.defaults:
+        return keys.flag("tie_word_embeddings")
+    keys.log.assume(keys.name("tie_word_embeddings"), False, "absent: a head of its own, as most models have")
+    return False
+
+
+def _max_context(keys: Keys) -> int:
+    names = ("max_position_embeddings", "model_max_length", "seq_length", "max_sequence_length")
+    name = next((name for name in names if keys.has(name)), names[0])
+    return keys.optional(name, high=10**12)
