@@ -49,12 +49,20 @@ def copies(model: Model, tp: int) -> Fraction:
 
 
 def stages(model: Model, pp: int) -> tuple[tuple[LayerCache, ...], ...]:
-    """Caches of each pipeline stage: layers in order, as evenly as they divide, the first stages one more.
+    """Caches of each pipeline stage."""
+    if pp == 1:
+        return (layer_caches(model),)
+    return tuple(
+        tuple(LayerCache(**{**layer_cache(model.groups[index]).__dict__, "count": count}) for index, count in stage.items())
+        for stage in layers_by_stage(model, pp)
+    )
+
+
+def layers_by_stage(model: Model, pp: int) -> tuple[dict[int, int], ...]:
+    """Layers of each group in each pipeline stage, in order, as evenly as they divide, the first stages one more.
 
     A model whose order is unknown is taken in the order of its groups.
     """
-    if pp == 1:
-        return (layer_caches(model),)
     placed: dict[int, int] = {}
     start = 0
     for index, group in enumerate(model.groups):
@@ -67,10 +75,6 @@ def stages(model: Model, pp: int) -> tuple[tuple[LayerCache, ...], ...]:
     for stage in range(pp):
         end = start + size + (stage < extra)
         inside = order[start:end]
-        caches = []
-        for index in dict.fromkeys(inside):
-            one = layer_cache(model.groups[index])
-            caches.append(LayerCache(**{**one.__dict__, "count": inside.count(index)}))
-        found.append(tuple(caches))
+        found.append({index: inside.count(index) for index in dict.fromkeys(inside)})
         start = end
     return tuple(found)

@@ -1,7 +1,13 @@
 """One definition per output, in the order they are listed."""
 
-from envelope.quantities import capacity, model, pools, speed
+from envelope.quantities import (
+    accuracy, admission, benchmark, capacity, checkpoint, cost, model, parallelism, pool_mix, pools, speculation, speed,
+    turn,
+)  # fmt: skip
 from envelope.quantities.registry import Definition
 
-ALL: tuple[Definition, ...] = model.DEFINITIONS + capacity.DEFINITIONS + pools.DEFINITIONS + speed.DEFINITIONS
+_NUMBERS = (model, capacity, pools, speed)
+_DECISIONS = (checkpoint, parallelism, pool_mix, speculation, cost, accuracy, benchmark, turn, admission)
+
+ALL: tuple[Definition, ...] = tuple(definition for module in _NUMBERS + _DECISIONS for definition in module.DEFINITIONS)
 BY_KEY = {definition.key: definition for definition in ALL}

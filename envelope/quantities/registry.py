@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
 
 SEED = "first seed: the envelope post of October 2026"
+SECOND = "second seed: self-hosting frontier open-weight models"
 HOUSE = "house definition"
 
 

@@ -104,7 +104,8 @@ def _rate(e: Evaluation, format: str) -> float:
     return rate.value
 
 
-def _node_cost(e: Evaluation) -> float:
+def node_cost(e: Evaluation) -> float:
+    """Rent of all GPUs in USD per second. Raises Unavailable where no price is known."""
     rent = e.needed("gpu_hour", f"no rental price is known for {e.scenario.machine.short_name}")
     return pricing.node_usd_per_second(e.input("gpus"), float(rent))
 
@@ -115,7 +116,7 @@ def cost_per_million_output(e: Evaluation) -> Found:
     batch = min(e["ceiling_sessions"], e.input("max_batch"))
     if not batch:
         raise Unavailable("no session of this length fits")
-    node = _node_cost(e)
+    node = node_cost(e)
     step = step_at(e, batch)
     return Found(pricing.per_million(node, step, batch), lambda: f"{text(node * 3600, 'USD')} per hour × {text(step, 'seconds')} / {batch:,} sessions × 1e6 tokens")
 
@@ -127,7 +128,7 @@ def cache_breakeven_seconds(e: Evaluation) -> Found:
     pool, each = e["pool_bytes"], e["cache_bytes_per_token"]
     if not each:
         raise Unavailable("no layer's cache grows, so nothing is priced per token")
-    node = _node_cost(e)
+    node = node_cost(e)
     if not node:
         raise Unavailable("the machine costs nothing, so holding a cache always pays")
     found = pricing.breakeven_seconds(float(price), float(pool), float(each), node)
@@ -138,7 +139,7 @@ def cache_breakeven_seconds(e: Evaluation) -> Found:
 def cache_breakeven_with_window_seconds(e: Evaluation) -> Found:
     price = e.needed("cached_price", "no cached-token price is known for this model")
     pool, each = e["pool_bytes"], Fraction(e["cache_bytes_per_session"]) / e.input("context")
-    node = _node_cost(e)
+    node = node_cost(e)
     if not node:
         raise Unavailable("the machine costs nothing, so holding a cache always pays")
     found = pricing.breakeven_seconds(float(price), float(pool), float(each), node)
