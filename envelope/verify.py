@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from envelope import catalog
-from envelope.printed import seven_numbers
+from envelope.printed import decisions, seven_numbers
 from envelope.units import significant
 
-CHECKS = seven_numbers.CHECKS
-OPEN = seven_numbers.OPEN
+CHECKS = seven_numbers.CHECKS | decisions.CHECKS
+OPEN = seven_numbers.OPEN | decisions.OPEN
 
 # A printed unit, and what to divide a value in base units by.
 _SCALES = {
