@@ -10,13 +10,13 @@ from functools import cached_property
 
 from envelope import catalog, groups, published, shape
 from envelope.checkpoint import Split, read_split
-from envelope.fields import architecture, deployment, traffic
+from envelope.fields import architecture, decisions, deployment, engine, traffic
 from envelope.fields.base import Default, Field, InputError, Known, Value
 from envelope.model import Model
 from envelope.ranks import Layout
 from envelope.records import Machine, ModelPreset
 
-FIELDS: tuple[Field, ...] = architecture.FIELDS + deployment.FIELDS + traffic.FIELDS
+FIELDS: tuple[Field, ...] = architecture.FIELDS + deployment.FIELDS + traffic.FIELDS + decisions.FIELDS + engine.FIELDS
 BY_KEY: Mapping[str, Field] = {field.key: field for field in FIELDS}
 
 
@@ -265,7 +265,7 @@ def _inconsistent(known: Known) -> list[InputError]:
         found.append(InputError("pp", known["pp"], f"exceeds the {model.layers} layers"))
     if known["headroom"] and known["pool_ratio"] != "best":
         found.append(InputError("headroom", known.values["headroom"], "applies to the best ratio only; pool_ratio is given"))
-    return found
+    return found + decisions.inconsistent(known)
 
 
 def plain(value: Value) -> object:

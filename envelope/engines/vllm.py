@@ -89,14 +89,15 @@ class Group:
 class Plan:
     """The layout of one rank: groups of layers over one pool of blocks.
 
-    `block_bytes` is what one block takes on the stage that pays most; `checked_bytes` what the start-up check counts
-    it at, `line_groups` what the old token line divides by.
+    `block_bytes` is what one block takes on the stage that pays most, `checked_bytes` what the start-up check counts
+    it at. `by_bytes`: the concurrency line divides bytes by the first group's page instead of adding blocks.
     """
 
     options: Options
     groups: tuple[Group, ...]
     block_bytes: int
     checked_bytes: int
+    by_bytes: bool = False
 
     def blocks(self, memory: Fraction) -> int:
         """Blocks that `memory` bytes of one rank hold."""
@@ -113,12 +114,17 @@ class Plan:
     @property
     def growth(self) -> Fraction:
         """Bytes each further token of context takes on one rank, padding included."""
-        growing = [group for group in self.groups if group.kind in ("full", "latent")]
+        growing = [group for group in self.groups if group.kind == "full"]
         return sum((Fraction(self.block_bytes, group.block * self.options.dcp) for group in growing), Fraction(0))
 
     def concurrency(self, memory: Fraction) -> Fraction:
         """The line "Maximum concurrency for L tokens per request"."""
-        return Fraction(self.blocks(memory), self.request_blocks(self.options.max_model_len))
+        length = self.options.max_model_len
+        needed = self.request_blocks(length)
+        if self.by_bytes:
+            pages = [group.request_blocks(length, self.options) * group.bytes_on(None) for group in self.groups]
+            needed = blocks_for(sum(pages), self.groups[0].bytes_on(None))
+        return Fraction(self.blocks(memory), needed)
 
     def tokens(self, memory: Fraction) -> int:
         """The line "GPU KV cache size", in the meaning of this release."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from envelope.engines import compressed
 from envelope.engines.releases import Release
 from envelope.engines.stored import NotLaidOut, Stored
 from envelope.engines.vllm import STAGES_APART, Group, Options, Plan
@@ -44,6 +45,8 @@ def plan(layers: tuple[Stored, ...], options: Options) -> Plan:
     """Lay out these layers. Raises NotLaidOut where this release refuses to start."""
     if not layers:
         raise NotLaidOut("no layer keeps a cache")
+    if any(one.compressed for one in layers):
+        return compressed.vllm_plan(layers, options)
     if options.dcp > 1 and any(one.kind in ("sliding", "chunked") for one in layers):
         raise NotLaidOut("decode context parallelism does not shard sliding layers; vLLM refuses to start")
     if not options.hybrid_manager:
