@@ -1,0 +1,196 @@
+// The page's hands: puts HTML into its regions, sends on what the reader does, and reaches address, clipboard and files.
+// Python speaks through one Bokeh model, the door: `told` is what to do, `heard` what was done here; both are JSON.
+
+const page = () => document.getElementById("page");
+let door = null;
+let done = 0; // number of the last batch obeyed
+let settled = location.search; // the address of the last step of the history
+const waiting = []; // what was done before Python answers
+
+// Make `old` like `next` without touching what stays: focus, caret, open menus and what Bokeh drew survive.
+function morph(old, next) {
+  for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  if (old.hasAttribute("data-keep")) return;
+  morphChildren(old, next);
+  const typing = old === document.activeElement;
+  if (old.nodeName === "INPUT" && !typing && old.value !== next.value) old.value = next.value;
+  if (old.nodeName === "TEXTAREA" && !typing && old.value !== next.value) old.value = next.value;
+  if (old.nodeName === "SELECT" && old.value !== next.value) old.value = next.value;
+}
+
+const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.region || node.dataset.row || "" : "");
+
+function morphChildren(old, next) {
+  const keyed = new Map();
+  for (const child of old.childNodes) if (keyOf(child)) keyed.set(keyOf(child), child);
+  let at = old.firstChild;
+  for (const wanted of [...next.childNodes]) {
+    const key = keyOf(wanted);
+    let match = key ? keyed.get(key) : at && !keyOf(at) && at.nodeName === wanted.nodeName ? at : null;
+    if (match && match.nodeName !== wanted.nodeName) match = null;
+    if (!match) {
+      old.insertBefore(wanted, at);
+      continue;
+    }
+    if (match === at) at = at.nextSibling;
+    else old.insertBefore(match, at);
+    if (match.nodeType === 1) morph(match, wanted);
+    else if (match.data !== wanted.data) match.data = wanted.data;
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  }
+}
+
+const parsed = (name, html) => {
+  const template = document.createElement("template");
+  template.innerHTML = `<${name}>${html}</${name}>`;
+  return template.content.firstChild;
+};
+
+function show(name, html) {
+  const region = name === "page" ? page() : page().querySelector(`[data-region="${name}"]`);
+  if (region) morphChildren(region, parsed(region.nodeName, html));
+}
+
+let saying = 0;
+function say(text) {
+  clearTimeout(saying);
+  saying = setTimeout(() => (document.getElementById("said").textContent = text), 1000);
+}
+
+function writeAddress(query, isStep) {
+  if (!isStep) return history.replaceState(null, "", query);
+  history.replaceState(null, "", settled || location.pathname);
+  if (query !== settled) history.pushState(null, "", query);
+  settled = query;
+}
+
+async function copy(text, said) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(said);
+  } catch {
+    const area = Object.assign(document.createElement("textarea"), { value: text, readOnly: true });
+    document.body.append(area);
+    area.select();
+    toast(document.execCommand("copy") ? said : "The browser does not let this page copy.");
+    area.remove();
+  }
+}
+
+let toasting = 0;
+function toast(text) {
+  document.getElementById("said").textContent = text;
+  document.documentElement.dataset.toast = "";
+  clearTimeout(toasting);
+  toasting = setTimeout(() => delete document.documentElement.dataset.toast, 2000);
+}
+
+function save(name, blob) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+const COMMANDS = {
+  show: ({ regions }) => Object.entries(regions).forEach(([name, html]) => show(name, html)),
+  address: ({ query, settled: isStep }) => writeAddress(query, isStep),
+  copy: ({ text, said }) => copy(text, said),
+  copy_link: ({ query, said }) => copy(new URL(query, location.href).href, said),
+  save: ({ name, kind, text }) => save(name, new Blob([text], { type: kind })),
+  picture: ({ figure, name }) => Bokeh.index.find_one_by_id(figure).export("png").canvas.toBlob((blob) => save(name, blob)),
+  say: ({ text }) => say(text),
+  dialog: ({ open }) => {
+    const dialog = page().querySelector("dialog");
+    if (open && !dialog.open) dialog.showModal();
+    if (!open) dialog.close();
+  },
+};
+
+// Obey one batch; the first one comes before there is a door.
+export function obey(told) {
+  const batch = JSON.parse(told);
+  if (batch.number <= done) return;
+  done = batch.number;
+  for (const command of batch.do) COMMANDS[command.do](command);
+}
+
+function send(message) {
+  if (!door) return void waiting.push(message);
+  sent += 1;
+  try {
+    door.heard = JSON.stringify({ number: sent, ...message });
+  } catch (error) {
+    const last = String(error.message || error).trim().split("\n").pop();
+    toast(`The calculator stumbled: ${last}. Reload the page.`);
+    throw error;
+  }
+}
+let sent = 0;
+
+// Keystrokes that come faster than answers are sent as one.
+const typed = new Map();
+let timer = 0;
+function flushTyped() {
+  clearTimeout(timer);
+  timer = 0;
+  for (const [key, text] of typed) send({ do: "type", key, text });
+  typed.clear();
+}
+
+function listen() {
+  const root = page();
+  root.addEventListener("input", ({ target }) => {
+    if (target.dataset.sends) return send({ do: target.dataset.sends, text: target.value });
+    if (!target.dataset.key || target.nodeName === "SELECT") return;
+    typed.set(target.dataset.key, target.value);
+    timer ||= setTimeout(flushTyped);
+  });
+  root.addEventListener("change", ({ target }) => {
+    if (!target.dataset.key) return;
+    flushTyped();
+    send({ do: "commit", key: target.dataset.key, text: target.value });
+  });
+  root.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-do]");
+    if (!button) return closeMenus(event.target);
+    flushTyped();
+    const { do: what, from, ...more } = button.dataset;
+    send({ do: what, ...more, ...(from && { text: document.getElementById(from).value }) });
+    closeMenus(null);
+  });
+  root.addEventListener("submit", (event) => event.preventDefault());
+  // A fold is told only when the reader did it, not when Python's answer did.
+  root.addEventListener("click", (event) => {
+    const summary = event.target.closest("summary");
+    const fold = summary?.parentElement;
+    if (fold?.dataset.fold) send({ do: "fold", name: fold.dataset.fold, open: !fold.open ? "True" : "False" });
+  }, true);
+  root.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeMenus(null);
+  });
+  addEventListener("popstate", () => {
+    settled = location.search;
+    document.activeElement?.blur();
+    send({ do: "go", query: location.search });
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => send({ do: "light", dark: matches ? "True" : "False" }));
+}
+
+function closeMenus(inside) {
+  for (const menu of page().querySelectorAll("details[data-menu][open]")) if (!menu.contains(inside)) menu.open = false;
+}
+
+// Join a rendered Bokeh document that holds the door.
+export function connect(bokehDocument) {
+  door = bokehDocument.get_model_by_name("door");
+  door.properties.told.change.connect(() => obey(door.told));
+  obey(door.told);
+  for (const message of waiting.splice(0)) send(message);
+}
+
+listen();

@@ -1,0 +1,105 @@
+"""The page as named regions of HTML, each made from the state; and the skeleton that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from envelope.curves import CHARTS, Chart
+
+from app import charts, findings, header, inputs, quantities, sections
+from app.markup import Markup, button, join, tag
+from app.state import State
+
+MAIN_CHARTS = ("pool-ratio", "experts")
+
+
+@dataclass
+class View:
+    """What is open on the page, and what it has to say beside the state."""
+
+    folded: frozenset[str] = inputs.FOLDED
+    opened: frozenset[str] = frozenset()
+    how: tuple[str, ...] = ()
+    tables: frozenset[str] = frozenset()
+    notices: tuple[Markup, ...] = ()
+    dialog: Markup = field(default_factory=Markup)
+
+
+class Drawn:
+    """The charts of one state, each computed once."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._charts: dict[tuple[str, bool], Chart] = {}
+
+    def __getitem__(self, key: str) -> Chart:
+        return self._get(key, False)
+
+    def pinned(self, key: str) -> Chart | None:
+        """The same chart of the pinned state."""
+        return self._get(key, True) if self._state.pinned else None
+
+    def _get(self, key: str, pinned: bool) -> Chart:
+        if (key, pinned) not in self._charts:
+            self._charts[key, pinned] = CHARTS[key](self._state.pinned if pinned else self._state.envelope)
+        return self._charts[key, pinned]
+
+
+def regions(state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Markup | None]]:
+    """Every region of the page by name, with what makes its content."""
+    made: dict[str, Callable[[], Markup | None]] = {
+        "bar": lambda: header.bar(state),
+        "notices": lambda: join(view.notices),
+        "answer": lambda: header.first_line(state),
+        "memory": lambda: header.memory(state.envelope),
+        "numbers": lambda: quantities.cards(state.envelope, view.how),
+        "compared": lambda: sections.compared(state),
+        "findings": lambda: findings.listed(state.envelope),
+        "sections": lambda: sections.folded(state, view.opened),
+        "dialog": lambda: view.dialog,
+    }
+    for name in inputs.groups():
+        made[inputs.region(name)] = lambda name=name: inputs.group(state, name, view.folded)
+    for key in MAIN_CHARTS:
+        made[f"title-{key}"] = lambda key=key: charts.heading(drawn[key])
+        made[f"more-{key}"] = lambda key=key: charts.more(drawn[key], key in view.tables)
+    return made
+
+
+def whole(made: dict[str, str]) -> Markup:
+    """The skeleton with every region filled; `made` holds the regions' HTML."""
+
+    def region(name: str, element: str = "div", **attributes: object) -> Markup:
+        return tag(element, Markup(made.get(name, "")), data_region=name, **attributes)
+
+    return join(
+        region("bar", "header", class_="bar"),
+        region("notices", class_="notices"),
+        region("answer", "section", class_="first", aria_label="The answer"),
+        tag(
+            "div",
+            tag("form", (region(inputs.region(name)) for name in inputs.groups()), class_="inputs", aria_label="Inputs"),
+            tag(
+                "main",
+                region("memory"),
+                region("numbers", class_="cards"),
+                region("compared"),
+                region("findings", "ul", class_="findings", aria_label="Findings"),
+                tag("div", (_chart(region, key) for key in MAIN_CHARTS), class_="charts"),
+                region("sections", class_="sections"),
+            ),
+            class_="columns",
+        ),
+        region("dialog", "dialog", aria_label="Dialog"),
+        tag("p", class_="unseen", role="status", id="said", data_keep=True),
+    )
+
+
+def _chart(region: Callable[..., Markup], key: str) -> Markup:
+    return tag("figure", region(f"title-{key}"), sections.mount(key), region(f"more-{key}"), class_="chart", id=f"chart-{key}")
+
+
+def notice(*words: object, do: tuple[Markup, ...] = ()) -> Markup:
+    """A line above the answer that can be put away."""
+    return tag("p", tag("span", *words), *do, button("×", "dismiss", class_="plain", aria_label="Dismiss"), class_="notice")

@@ -1,0 +1,149 @@
+"""The headline numbers: a value, its unit, one line of meaning, and how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from envelope import Envelope
+from envelope.evaluation import Quantity
+from envelope.quantities import ALL
+from envelope.units import people, text
+
+from app.header import chip
+from app.markup import Markup, button, join, tag
+
+
+def _said(e: Envelope, words: str, *keys: str) -> str:
+    """Fill words with quantities; empty where one has no value."""
+    values = [e[key] for key in keys]
+    if any(quantity.value is None for quantity in values):
+        return ""
+    return words.format(*(text(quantity.value, quantity.unit) for quantity in values))
+
+
+def _resident(e: Envelope) -> str:
+    preset = e.scenario.preset
+    stated = preset.published_total if preset else None
+    return f"published: {text(stated.value, 'parameters', 4)}" if stated else e["resident_parameters"].note
+
+
+def _experts(e: Envelope) -> str:
+    top_k, experts = e.scenario["top_k"], e.scenario["experts"]
+    return f"{top_k} of {experts:,} per token" if top_k and experts else ""
+
+
+def _ceiling(e: Envelope) -> str:
+    if e.value("pool_ratio") is None:
+        return _said(e, "{} in this layout", "sessions")
+    return _said(e, "{} in two pools", "sessions")
+
+
+def _cached_price(e: Envelope) -> str:
+    price = e.scenario["cached_price"]
+    return f"at {text(price, 'USD')} per million cached tokens" if price is not None else ""
+
+
+# Key, digits, and the line of meaning: other quantities and inputs of the same state, in words.
+CARDS: tuple[tuple[str, int, Callable[[Envelope], str]], ...] = (
+    ("resident_parameters", 4, _resident),
+    ("active_parameters", 4, lambda e: _said(e, "{} of it attention", "active_attention_share")),
+    ("bytes_per_step", 3, lambda e: _said(e, "{} of it BF16", "bytes_per_step_bf16_share")),
+    ("cache_bytes_per_token", 3, lambda e: _said(e, "{} a session", "cache_bytes_per_session")),
+    ("experts_tokens_90", 3, _experts),
+    ("crossover_decode", 3, lambda e: _said(e, "decode; {} for prefill", "crossover_prefill")),
+    ("ceiling_sessions", 3, _ceiling),
+    ("cache_breakeven_seconds", 3, _cached_price),
+)
+_LABELS = {
+    "experts_tokens_90": "90% of experts read at",
+    "crossover_decode": "Attention crossover",
+    "cache_bytes_per_token": "Cache per token",
+    "cache_breakeven_seconds": "Holding a cache pays for",
+}
+
+
+def _label(e: Envelope, quantity: Quantity) -> str:
+    if quantity.key == "bytes_per_step":
+        return f"{quantity.label}, batch {e.scenario['batch']:,}"
+    return _LABELS.get(quantity.key, quantity.label)
+
+
+def cards(e: Envelope, open_keys: Iterable[str]) -> Markup:
+    """The headline numbers; those in `open_keys` with formula and working below."""
+    return join(_card(e, key, digits, meaning(e), key in open_keys) for key, digits, meaning in CARDS)
+
+
+def _card(e: Envelope, key: str, digits: int, meaning: str, opened: bool) -> Markup:
+    quantity = e[key]
+    panel = f"how-{key}"
+    card = tag(
+        "div",
+        tag("h3", _label(e, quantity)),
+        button("how", "how", data_quantity=key, aria_expanded=str(opened).lower(), aria_controls=panel if opened else None,
+               aria_label=f"How: {quantity.label}", class_="plain how", id=f"ask-{key}"),
+        tag("p", value(quantity, digits), chip(quantity.tier), class_="value"),
+        tag("p", meaning, class_="meaning") if meaning and quantity.value is not None else None,
+        class_="card",
+        data_quantity=key,
+        id=f"card-{key}",
+    )  # fmt: skip
+    return join(card, tag("div", how(quantity), class_="panel", id=panel) if opened else None)
+
+
+def value(quantity: Quantity, digits: int = 3) -> Markup:
+    """A quantity's value and unit, or why there is none."""
+    if quantity.value is None:
+        return tag("span", quantity.reason, class_="reason")
+    if quantity.unit == "text":
+        return tag("b", str(quantity.value), class_="words")
+    number, unit = people(quantity.value, quantity.unit, digits)
+    return join(tag("b", number), tag("small", " ", unit) if unit else None)
+
+
+def how(quantity: Quantity) -> Markup:
+    """Formula, working with this state's numbers, source, tier, and what the number leaves out."""
+    definition = quantity.definition
+    rows = (
+        ("Formula", definition.formula),
+        ("Here", quantity.working or quantity.reason),
+        ("Source", f"{definition.source}; tier {quantity.tier}"),
+        ("Leaves out", definition.leaves_out),
+        ("Note", quantity.note),
+    )
+    return join(
+        tag("dl", ((tag("dt", name), tag("dd", words)) for name, words in rows if words)),
+        tag(
+            "p",
+            button("Copy", "copy_quantity", data_quantity=quantity.key, aria_label=f"Copy {quantity.label} with its working"),
+            " ",
+            tag("a", "Method", href=f"method.html#{quantity.key}"),
+        ),
+    )
+
+
+def as_text(quantity: Quantity) -> str:
+    """A quantity with formula and working, to paste elsewhere."""
+    shown = text(quantity.value, quantity.unit, 4) if quantity.value is not None and quantity.unit != "text" else str(quantity.value or quantity.reason)
+    return f"{quantity.label}: {shown}\n{quantity.definition.formula}\n{quantity.working}".rstrip()
+
+
+def table(e: Envelope, keys: Iterable[str] | None = None) -> Markup:
+    """Quantities as rows: name, value, and how."""
+    wanted = [e[key] for key in keys] if keys is not None else list(e)
+    return tag(
+        "table",
+        tag("thead", tag("tr", tag("th", "Quantity", scope="col"), tag("th", "Value", scope="col"), tag("th", "How", scope="col"))),
+        tag("tbody", (_line(quantity) for quantity in wanted)),
+        class_="rows",
+    )
+
+
+def _line(quantity: Quantity) -> Markup:
+    formula = quantity.working or quantity.definition.formula
+    return tag("tr", tag("th", quantity.label, scope="row"), tag("td", value(quantity, 4), chip(quantity.tier), class_="number"), tag("td", formula if quantity.value is not None else None))
+
+
+def everything(e: Envelope) -> Markup:
+    """Every quantity there is, by group."""
+    names = dict.fromkeys(definition.group for definition in ALL)
+    return join((tag("h4", name.capitalize()), table(e, (one.key for one in ALL if one.group == name))) for name in names)

@@ -1,0 +1,95 @@
+"""The decisions and checks: folded, each with its answer in its header; content is made only when one is open."""
+
+from __future__ import annotations
+
+from envelope import export
+from envelope.curves import CHARTS
+from envelope.scenario import BY_KEY
+from envelope.sections import Section, Table, sections
+
+from app import charts, inputs, quantities
+from app.markup import Markup, button, join, tag
+from app.state import State
+
+ALL_NUMBERS = "all-numbers"
+
+
+def folded(state: State, opened: frozenset[str]) -> Markup:
+    """Every section, and after them all the numbers there are."""
+    return join((_section(state, one, one.key in opened) for one in sections()), _all_numbers(state, ALL_NUMBERS in opened))
+
+
+def _section(state: State, section: Section, opened: bool) -> Markup:
+    return _fold(section.key, section.title, section.answer(state.envelope), _content(state, section) if opened else None)
+
+
+def _all_numbers(state: State, opened: bool) -> Markup:
+    content = quantities.everything(state.envelope) if opened else None
+    return _fold(ALL_NUMBERS, "All numbers", "every quantity with its working", content)
+
+
+def _fold(key: str, title: str, answer: str, content: Markup | None) -> Markup:
+    return tag(
+        "details",
+        tag("summary", tag("h3", title), tag("span", answer, class_="answer")),
+        tag("div", content, class_="content") if content is not None else None,
+        open=content is not None,
+        data_fold=key,
+        class_="section",
+        id=f"section-{key}",
+    )
+
+
+def _content(state: State, section: Section) -> Markup:
+    content = section.content(state.envelope)
+    return join(
+        (tag("p", words) for words in content.paragraphs),
+        tag("div", (inputs.row(state, BY_KEY[key], section.key) for key in content.inputs), class_="some-inputs") if content.inputs else None,
+        quantities.table(state.envelope, content.quantities) if content.quantities else None,
+        (_table(one) for one in content.tables),
+        (_chart(state, key) for key in content.charts),
+    )
+
+
+def _table(table: Table) -> Markup:
+    return join(
+        tag("h4", table.title),
+        tag(
+            "table",
+            tag("thead", tag("tr", (tag("th", name, scope="col") for name in table.columns))),
+            tag("tbody", (_row(cells) for cells in table.rows)),
+            class_="rows",
+        ),
+        tag("p", table.note, class_="note") if table.note else None,
+    )
+
+
+def _row(cells: tuple[str, ...]) -> Markup:
+    return tag("tr", tag("th", cells[0], scope="row"), (tag("td", cell) for cell in cells[1:]))
+
+
+def _chart(state: State, key: str) -> Markup:
+    chart = CHARTS[key](state.envelope)
+    return tag("figure", charts.heading(chart), mount(key) if not chart.reason else None, class_="chart", id=f"chart-{key}")
+
+
+def mount(key: str) -> Markup:
+    """The place where a figure of that key goes; the page never touches what is inside."""
+    return tag("div", class_="plot", data_root_name=f"chart-{key}", data_keep=True, id=f"plot-{key}")
+
+
+def compared(state: State) -> Markup | None:
+    """Both states' headline numbers side by side, with difference and ratio; None while nothing is pinned."""
+    if state.pinned is None:
+        return None
+    a, b = state.pinned, state.envelope
+    return join(
+        tag("h3", "A and B"),
+        tag(
+            "table",
+            tag("thead", tag("tr", (tag("th", words, scope="col") for words in ("", f"A: {export.headline(a)}", f"B: {export.headline(b)}", "B − A", "B / A")))),
+            tag("tbody", (_row(cells) for cells in export.comparison(a, b))),
+            class_="rows compared",
+        ),
+        tag("p", button("Swap A and B", "swap"), " ", button("Stop comparing", "unpin")),
+    )
