@@ -41,12 +41,10 @@ class Shape:
 
 
 def shape(layers: tuple[Stored, ...]) -> Shape:
-    """Read the shape from stored layers. Raises NotLaidOut for ratios engines do not lay out."""
+    """Read the shape from stored layers; ratio 0 keeps the window alone. Raises NotLaidOut for other ratios."""
     packed = [one for one in layers if one.compressed is not None]
-    others = [one for one in layers if one.compressed is None and one.kind != "sliding"]
-    ratios = {one.compressed.ratio for one in packed}
-    if others or not ratios <= {4, 128}:
-        raise NotLaidOut("compressed attention is laid out for ratios 4 and 128 beside sliding layers only")
+    if len(packed) < len(layers) or not {one.compressed.ratio for one in packed} <= {0, 4, 128}:
+        raise NotLaidOut("compressed attention is laid out for ratios 0, 4 and 128 without other layers")
     by = {ratio: tuple(p for one in packed if one.compressed.ratio == ratio for p in one.places) for ratio in (4, 128)}
     first = packed[0].compressed
     index = next((one.compressed.indexer.head_dim for one in packed if one.compressed.indexer), 128)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from envelope.engines.stored import Stored
+from collections.abc import Sequence
+from fractions import Fraction
+
+from envelope.cache import LayerCache
+from envelope.ranks import heads_share
 
 
-def session_bytes(layers: tuple[Stored, ...], length: int) -> int:
-    """Bytes a session of `length` tokens keeps on one rank: growing layers, windows as far as they fill, states."""
-    return sum(
-        one.count * (one.token_bytes * (min(length, one.window) if one.window else length) + one.state_bytes)
-        for one in layers
-    )
+def session_bytes(caches: Sequence[LayerCache], tp: int, value_bytes: Fraction, length: int) -> Fraction:
+    """Bytes a session of `length` tokens keeps on one of `tp` ranks: growing layers, windows as they fill, states."""
+    return sum((one.values(length) * one.count * heads_share(one, tp) * value_bytes for one in caches), Fraction(0))
 
 
-def growth(layers: tuple[Stored, ...]) -> int:
-    """Bytes each further token takes on one rank once the windows are full."""
-    return sum(one.count * one.token_bytes for one in layers if one.grows)
+def growth(caches: Sequence[LayerCache], tp: int, value_bytes: Fraction) -> Fraction:
+    """Bytes each further token takes on one of `tp` ranks once the windows are full."""
+    return sum((one.growing * one.count * heads_share(one, tp) * value_bytes for one in caches), Fraction(0))

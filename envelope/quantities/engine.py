@@ -13,7 +13,9 @@ from envelope.engines import compressed, plain, sglang
 from envelope.engines.stored import NotLaidOut
 from envelope.engines.vllm import TOKENS_ARE_CONCURRENCY
 from envelope.quantities import engine_rank as ranks
+from envelope.quantities.model import value_bytes
 from envelope.quantities.registry import Found, Registry, Unavailable
+from envelope.ranks import stages
 from envelope.units import text, token_text
 
 if TYPE_CHECKING:
@@ -117,10 +119,10 @@ def engine_kv_bytes_per_token(e: Evaluation) -> Found:
     if engine == "vllm":
         plan = ranks.vllm_plan(e)
         return Found(plan.growth, lambda: f"blocks of {plan.block_bytes:,} bytes hold {plan.options.block_size:,} tokens of each of {sum(g.kind == 'full' for g in plan.groups)} growing groups")
-    one = ranks.rank(e)
     if engine == "plain":
-        found = plain.growth(one.layers)
-        return Found(Fraction(found), lambda: " + ".join(f"{x.count} × {x.token_bytes:,}" for x in one.layers if x.grows))
+        found = _plain_growth(e)
+        return Found(found, lambda: f"every growing layer's own bytes on one of tp {e.scenario.layout.tp} ranks: {float(found):,.0f}")
+    one = ranks.rank(e)
     if ranks.is_compressed(one):
         ratio = ranks.sglang_ratio(e, max(layer.window for layer in one.layers))
         each = ranks.compressed_bytes_per_token(one, ratio)
@@ -143,14 +145,24 @@ def engine_kv_bytes_per_session(e: Evaluation) -> Found:
     return Found(total, lambda: f"{_gib(total)} at a mean of {token_text(floor(sum(a * b for a, b in mix) / count))} tokens, of which {float(growing):,.0f} bytes per token grow on")
 
 
+def _plain_growth(e: Evaluation) -> Fraction:
+    tp = e.scenario.layout.tp
+    return max(plain.growth(caches, tp, value_bytes(e)) for caches in stages(e.model, e.scenario.layout.pp))
+
+
+def _plain_session(e: Evaluation, length: int) -> Fraction:
+    tp = e.scenario.layout.tp
+    return max(plain.session_bytes(caches, tp, value_bytes(e), length) for caches in stages(e.model, e.scenario.layout.pp))
+
+
 def _session(e: Evaluation, length: int) -> Fraction:
     """Bytes one session of `length` tokens holds on one rank."""
     if e.input("engine") == "vllm":
         plan = ranks.vllm_plan(e)
         return Fraction(plan.request_blocks(length) * plan.block_bytes)
-    one = ranks.rank(e)
     if e.input("engine") == "plain":
-        return Fraction(plain.session_bytes(one.layers, length))
+        return _plain_session(e, length)
+    one = ranks.rank(e)
     if ranks.is_compressed(one):
         return ranks.compressed_bytes_per_token(one, ranks.sglang_ratio(e, max(layer.window for layer in one.layers))) * length
     cell = ranks.sglang_cell(e)
@@ -166,10 +178,10 @@ def engine_kv_tokens(e: Evaluation) -> Found:
         plan = ranks.vllm_plan(e)
         return Found(plan.tokens(memory), lambda: _token_line(plan, memory))
     if engine == "plain":
-        each = plain.growth(ranks.rank(e).layers)
+        each = _plain_growth(e)
         if not each:
             raise Unavailable("no layer grows with the context")
-        return Found(int(memory // each), lambda: f"{_gib(memory)} / {each:,} bytes")
+        return Found(int(memory // each), lambda: f"{_gib(memory)} / {float(each):,.0f} bytes")
     found = ranks.sglang_pools(e, memory)
     return Found(found.full, lambda: f"{_gib(memory)} in whole pages of {e.input('block_size')}: {found.full:,}")
 
