@@ -1,6 +1,8 @@
 """Put `dist/` together: a folder that any static host can serve.
 
     index.html            the page
+    method.html           every number with its formula, source and working
+    post.html             a sample post with embeds
     runtime-<hash>/       what the lock file pins: Pyodide, packages, Bokeh's and Panel's scripts
     app-<hash>/           what this repository holds: boot modules, styles, envelope, presets, app
     licenses/             licences of all of it
@@ -19,8 +21,9 @@ from steps.bytecode import compiled
 from steps.fetch import obtain
 from steps.licences import licences
 from steps.lock import BuildError, Lock, read_lock
+from steps.method import reading_parts
 from steps.node import node_command
-from steps.packages import Tree, npm_tree, page_scripts, script_names, stub_tree, unzip_tree, wheel_tree, zip_tree
+from steps.packages import Tree, npm_tree, page_scripts, script_names, standin_tree, unzip_tree, wheel_tree, zip_tree
 from steps.patches import patched
 from steps.prerender import prerendered
 from steps.version import catalogue_date, git_version
@@ -29,7 +32,8 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdl
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
-SHELL_FILES = ("boot.mjs", "show.mjs", "code.mjs", "python.mjs", "worker.mjs", "shell.css", "icon.svg")
+SHELL_FILES = ("boot.mjs", "show.mjs", "code.mjs", "python.mjs", "worker.mjs", "shell.css", "pages.css", "post.js", "icon.svg")
+READING_PAGES = ("method.html", "post.html")
 PAGE_FILES = ("page.mjs", "page.css")  # the app's own part of the page's script and style
 
 CSP = (
@@ -89,7 +93,7 @@ def write_tree(tree: Tree, folder: Path) -> None:
 def runtime_tree(kitchen: Kitchen, files: dict[str, Path], *, sources: bool) -> Tree:
     """Everything the lock file pins, in the form the page loads."""
     core = unpack_core(kitchen, files["pyodide"])
-    packages = stub_tree()
+    packages = standin_tree("numpy", "pyodide_http")
     for name in files.keys() - {"pyodide"}:
         packages |= wheel_tree(name, files[name])
     stdlib = core.pop("python_stdlib.zip")
@@ -169,12 +173,14 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         },
         "index.html",
     )
+    parts = {"app": app_name, "version": version, "catalogue_date": catalogue_date(root)} | reading_parts(root)
+    reading = {name: filled((site / name).read_text(), parts, name).encode() for name in READING_PAGES}
     partial = dist.with_name(dist.name + ".part")
     shutil.rmtree(partial, ignore_errors=True)
     write_tree({f"{runtime_name}/{path}": content for path, content in runtime.items()}, partial)
     write_tree({f"{app_name}/{path}": content for path, content in app.items()}, partial)
     write_tree({f"licenses/{path}": content for path, content in licences(root, kitchen.lock, files, version).items()}, partial)
     write_tree(first_view.files, partial)
-    write_tree({"index.html": page.encode()}, partial)
+    write_tree({"index.html": page.encode(), **reading}, partial)
     shutil.rmtree(dist, ignore_errors=True)
     partial.rename(dist)

@@ -8,7 +8,7 @@ from envelope import catalog, groups, units
 from envelope.published import architecture
 from envelope.records import Alternate, Machine, ModelPreset, Provenance, Sourced, SourcedFormats
 
-from steps.method_markup import fold, table
+from steps.method_markup import folded_table, table
 
 # Label and unit of each value a machine has.
 MACHINE_VALUES = {
@@ -38,7 +38,7 @@ def value_text(value: Sourced | SourcedFormats | Alternate, unit: str) -> str:
 
 def with_tier(text: str, tier: str) -> str:
     """A value with the letter of its tier."""
-    return f"{escape(text)} <small>{tier}</small>"
+    return f"<span class=short>{escape(text)} <small>{tier}</small></span>"
 
 
 def provenance(one: Provenance | Alternate) -> str:
@@ -67,7 +67,7 @@ def machine_details(machine: Machine) -> str:
         elif value is not None:
             rows.append(sourced_row(label, value, unit))
     title = f"{machine.name}; memory here is what is {'reported by the driver' if machine.memory_is == 'driver' else 'marketed'}"
-    return fold(title, table(("Value", "Here", "Source"), rows), id=f"machine-{machine.id}")
+    return folded_table(title, ("Value", "Here", "Source"), rows, id=f"machine-{machine.id}")
 
 
 def machines() -> str:
@@ -84,7 +84,7 @@ def machines() -> str:
         cells.append(with_tier(units.money(rent.usd_per_gpu_hour), rent.tier) if rent else "—")
         rows.append(cells)
     columns = ("Machine", "GPUs per node", "Memory", "Bandwidth", "BF16", "FP8", "FP4", "GPU to GPU", "Rent per GPU hour")
-    return table(columns, rows) + "\n" + "\n".join(machine_details(machine) for machine in catalog.machines().values())
+    return table("Machines", columns, rows) + "\n" + "\n".join(machine_details(machine) for machine in catalog.machines().values())
 
 
 def model_details(preset: ModelPreset) -> str:
@@ -102,7 +102,7 @@ def model_details(preset: ModelPreset) -> str:
     layers = f"<p>Layers: <code>{escape(groups.write(model))}</code></p>" if model else ""
     where = "its config.json, byte for byte" if preset.config else f"its card: {preset.shape.source}" if preset.shape else "no shapes are published"
     notes = "".join(f"<p>{escape(note)}</p>" for note in preset.notes)
-    return fold(f"{preset.name}: {preset.repo}", table(("Value", "Here", "Source"), rows) + f"<p>Shapes: {escape(where)}.</p>" + layers + notes, id=f"model-{preset.slug}")
+    return folded_table(f"{preset.name}: {preset.repo}", ("Value", "Here", "Source"), rows, f"<p>Shapes: {escape(where)}.</p>" + layers + notes, id=f"model-{preset.slug}")
 
 
 def models() -> str:
@@ -116,7 +116,7 @@ def models() -> str:
         cells.append(escape(", ".join(one.label for one in preset.checkpoints)) or "—")
         rows.append(cells)
     columns = ("Model", "Published parameters", "Published active", "Longest context", "Checkpoints")
-    return table(columns, rows) + "\n" + "\n".join(model_details(preset) for preset in catalog.models().values())
+    return table("Models", columns, rows) + "\n" + "\n".join(model_details(preset) for preset in catalog.models().values())
 
 
 def _price(value: float | None) -> str:
@@ -130,7 +130,7 @@ def prices() -> str:
         for slug in catalog.slugs()
         for price in catalog.prices(slug)
     ]
-    return fold(f"{len(rows)} prices", table(("Model", "Provider", "Input", "Cached", "Output", "Source"), rows))
+    return folded_table(f"{len(rows)} prices", ("Model", "Provider", "Input", "Cached", "Output", "Source"), rows)
 
 
 _PROVENANCE = {field.name for field in fields(Provenance)}
@@ -144,7 +144,7 @@ def _told(record: Provenance) -> str:
 
 def _measured(title: str, records: Iterable[Provenance]) -> str:
     rows = [(_told(record), provenance(record)) for record in records]
-    return fold(title, table(("Measured", "Source"), rows))
+    return folded_table(title, ("Measured", "Source"), rows)
 
 
 def measurements() -> str:
@@ -153,7 +153,7 @@ def measurements() -> str:
     advice = [(escape(one.text), provenance(one)) for one in traffic.guidance.values()]
     return "\n".join(
         (
-            fold("Guidance", table(("Advice", "Source"), advice)),
+            folded_table("Guidance", ("Advice", "Source"), advice),
             _measured("Replayed benchmarks", traffic.replays.values()),
             _measured("Pool ratios in use", traffic.pool_ratios),
             _measured("Reference scores", traffic.scores),

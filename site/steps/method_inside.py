@@ -1,20 +1,21 @@
-"""Write the parts of the method page as JSON on standard output: HTML by the names in `site/method.html`."""
+"""Write what fills the pages to read as JSON on standard output: HTML by the names in their templates."""
 
 import json
 import re
 import sys
 from collections.abc import Iterable
 from html import escape
+from importlib.util import find_spec
 
 from app import link
 from envelope import Envelope, catalog, evaluate, export
 from envelope.quantities import ALL, BY_KEY
 from envelope.scenario import BY_KEY as INPUTS
 from envelope.scenario import FIELDS, Scenario
-from envelope.sections import sections
+from envelope.sections import Section, sections
 
 from steps.method_catalogue import catalogue_parts
-from steps.method_markup import element, fold, slug, table, words
+from steps.method_markup import element, folded_table, slug, table, words
 
 # States worth opening, and why. The first is the one every quantity is worked at; one that has no value there is
 # worked at the first of these that gives it one.
@@ -35,9 +36,9 @@ GROUP_TITLES = {"model": "The model", "capacity": "Capacity", "pools": "Pools", 
 _NAME = re.compile(r"\b[a-z][a-z0-9_]*\b")
 
 
-def link_to(given: dict[str, str]) -> str:
-    """Address of a state in the calculator."""
-    return "index.html" + link.write(given)
+def link_to(given: dict[str, str], page: str = "index.html") -> str:
+    """Address of a state in the calculator or an embed, as an attribute holds it."""
+    return escape(page + link.write(given))
 
 
 def where(envelope: Envelope) -> str:
@@ -64,13 +65,12 @@ def quantity(key: str, states: list[tuple[dict[str, str], Envelope]]) -> str:
     definition = BY_KEY[key]
     given, envelope = next(((given, e) for given, e in states if e.value(key) is not None), states[0])
     found = envelope[key]
-    open_state = f'<a href="{escape(link_to(given))}">{escape(where(envelope))}</a>'
-    worked = f"{escape(found.working or found.reason)}"
+    open_state = f'<a href="{link_to(given)}">{escape(where(envelope))}</a>'
     rows = (
         ("Formula", linked(definition.formula, key)),
         ("Leaves out", escape(definition.leaves_out)),
         ("Source", escape(definition.source)),
-        ("Worked", f"<span>{worked}</span> <span class=at>{open_state}, tier {found.tier}</span>"),
+        ("Worked", f"{escape(found.working or found.reason)} <span class=at>{open_state}, tier {found.tier}</span>"),
         ("Note", escape(found.note)),
     )
     return element(
@@ -113,30 +113,39 @@ def index() -> str:
     return words(rows, class_="words index")
 
 
+def known_sections() -> tuple[Section, ...]:
+    """The decisions and checks, none where the package has none."""
+    found = find_spec("envelope.decisions")
+    return sections() if found and found.origin else ()
+
+
 def decisions(envelope: Envelope) -> str:
-    """Every decision and check with its answer in the default state and the quantities it opens."""
-    parts = []
-    for section in sections():
-        content = section.content(envelope)
-        shown = [*content.quantities, *(f"input-{key}" for key in content.inputs)]
-        names = ", ".join(f'<a href="#{key}">{escape(_label(key))}</a>' for key in shown)
-        parts.append(
-            element(
-                "article",
-                f'<h3><a href="#section-{section.key}">{escape(section.title)}</a></h3>',
-                f"<p>{escape(section.answer(envelope))}</p>",
-                *(f"<p>{escape(text)}</p>" for text in content.paragraphs),
-                *(fold(one.title, table(one.columns, [[escape(cell) for cell in row] for row in one.rows]) + (f"<p>{escape(one.note)}</p>" if one.note else "")) for one in content.tables),
-                f"<p class=at>Rests on {names}.</p>" if names else "",
-                id=f"section-{section.key}",
-                class_="decision",
-            )
-        )
-    return element("section", "<h2>Decisions and checks</h2>", f"<p>Each answered for {escape(where(envelope))}.</p>", *parts, id="decisions")
+    """Every decision and check, answered in one state."""
+    found = known_sections()
+    if not found:
+        return ""
+    intro = f"<p>Each answered for {escape(where(envelope))}.</p>"
+    return element("section", "<h2>Decisions and checks</h2>", intro, *(decision(one, envelope) for one in found), id="decisions")
 
 
-def _label(key: str) -> str:
-    return BY_KEY[key].label if key in BY_KEY else INPUTS[key.removeprefix("input-")].label
+def decision(section: Section, envelope: Envelope) -> str:
+    """One decision: its answer, what it says, its tables, and the quantities and inputs it rests on."""
+    content = section.content(envelope)
+    names = [f'<a href="#{key}">{escape(BY_KEY[key].label)}</a>' for key in content.quantities]
+    names += [_input_name(key) for key in content.inputs]
+    return element(
+        "article",
+        f'<h3><a href="#section-{section.key}">{escape(section.title)}</a></h3>',
+        f"<p>{escape(section.answer(envelope))}</p>",
+        *(f"<p>{escape(text)}</p>" for text in content.paragraphs),
+        *(
+            folded_table(one.title, one.columns, [[escape(cell) for cell in row] for row in one.rows], f"<p>{escape(one.note)}</p>" if one.note else "")
+            for one in content.tables
+        ),
+        f"<p class=at>Rests on {', '.join(names)}.</p>" if names else "",
+        id=f"section-{section.key}",
+        class_="decision",
+    )
 
 
 def assumed(presets: Iterable[Scenario]) -> str:
@@ -148,6 +157,7 @@ def assumed(presets: Iterable[Scenario]) -> str:
             rows.setdefault((one.key, shown, one.why), []).append(scenario.name)
     count = len(catalog.slugs())
     return table(
+        "What is assumed",
         ("Input", "Taken as", "Why", "For"),
         [
             (_input_name(key), escape(shown), escape(why), "every model" if len(names) == count else escape(", ".join(names)))
@@ -175,15 +185,15 @@ def inputs(scenario: Scenario) -> str:
                 escape(field.help),
             )
         )
-    return table(("Input", "Unit", "Default", "What it is"), rows)
+    return table("Inputs", ("Input", "Unit", "Default", "What it is"), rows)
 
 
 def worked_states(states: list[tuple[dict[str, str], Envelope]]) -> str:
     """The worked states with their first answer."""
     rows = []
     for (why, _), (given, envelope) in zip(STATES, states, strict=True):
-        rows.append((f'<a href="{escape(link_to(given))}">{escape(where(envelope))}</a>', escape(why), escape(export.shown(envelope, "sessions"))))
-    return table(("State", "Shows", BY_KEY["sessions"].label), rows)
+        rows.append((f'<a href="{link_to(given)}">{escape(where(envelope))}</a>', escape(why), escape(export.shown(envelope, "sessions"))))
+    return table("Worked states", ("State", "Shows", BY_KEY["sessions"].label), rows)
 
 
 def contents(has_decisions: bool) -> str:
@@ -202,13 +212,15 @@ def parts() -> dict[str, str]:
     default = states[0][1]
     return {
         "worked": f"{escape(where(default))}, unless another state is named",
-        "toc": contents(True),
+        "toc": contents(bool(known_sections())),
         "assumed": assumed(evaluate(slug).scenario for slug in catalog.slugs()),
         "states": worked_states(states),
         "index": index(),
         "quantities": quantities(states),
         "sections": decisions(default),
         "inputs": inputs(default.scenario),
+        "page": link_to(default.scenario.given),
+        "embed": link_to(default.scenario.given, "embed.html"),
         **catalogue_parts(),
     }
 

@@ -16,16 +16,21 @@ def words(rows: Iterable[tuple[str, str]], class_: str = "words") -> str:
     return element("dl", *(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in rows), class_=class_)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table that scrolls sideways by itself where it is too wide; the first cell of a row is its head."""
     head = "".join(f"<th scope=col>{escape(name)}</th>" for name in columns)
     body = "\n".join(f"<tr><th scope=row>{row[0]}</th>" + "".join(f"<td>{cell}</td>" for cell in row[1:]) + "</tr>" for row in rows)
-    return f'<div class="wide" tabindex="0" role="group" aria-label="{escape(columns[0])} table"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+    return f'<div class="wide" tabindex="0" role="group" aria-label="{escape(title)}"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
 
 
 def fold(title: str, content: str, **attributes: str) -> str:
     """Content behind a title that opens it."""
     return element("details", f"<summary>{escape(title)}</summary>", content, **attributes)
+
+
+def folded_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], more: str = "", **attributes: str) -> str:
+    """A table, and what follows it, behind its title."""
+    return fold(title, table(title, columns, rows) + more, **attributes)
 
 
 def slug(text: str) -> str:
