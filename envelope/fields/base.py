@@ -93,6 +93,7 @@ def _scaled(names: tuple[tuple[int, str], ...]) -> Callable[[Value], str]:
 
 
 _write_bytes = _scaled(((10**12, "TB"), (10**9, "GB"), (10**6, "MB")))
+_write_count = _scaled(((10**9, "B"),))
 _write_rate = _scaled(((10**12, "TB/s"), (10**9, "GB/s")))
 
 
@@ -145,7 +146,7 @@ def _write_tokens(value: Value) -> str:
 
 
 TOKENS = Kind("tokens", units.tokens, _write_tokens, lambda value: f"{value:,} tokens")
-COUNT = Kind("count", units.count, decimal_text, lambda value: f"{value:,}")
+COUNT = Kind("count", units.count, _write_count, lambda value: f"{value:,}")
 BYTES = Kind("bytes", units.size, _write_bytes, _echo("bytes"))
 RATE = Kind("bytes/s", units.rate, _write_rate, _echo("bytes/s"))
 SHARE = Kind("share", units.share, decimal_text, lambda value: f"{units.shorten(float(value) * 100, 4)}%")
