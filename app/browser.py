@@ -63,6 +63,10 @@ class Browser:
         """Let screen readers announce a sentence, once typing has paused."""
         self._tell("say", text=text)
 
+    def stale(self, stale: bool) -> None:
+        """Mark the results as those of the last inputs that could be used."""
+        self._tell("stale", stale=stale)
+
     def dialog(self, *, open: bool) -> None:
         """Open or close the page's dialog."""
         self._tell("dialog", open=open)

@@ -108,7 +108,8 @@ def _input(state: State, field: Field, ids: dict[str, object]) -> Markup:
     if field.kind is TEXT:
         return tag("textarea", shown, rows="2", spellcheck="false", autocomplete="off", **ids)
     return tag(
-        "input", type="text", inputmode=_keyboard(field), autocomplete="off", spellcheck="false", value=shown, placeholder=_placeholder(state, field), **ids
+        "input", type="text", inputmode=_keyboard(field), autocomplete="off", spellcheck="false", value=shown, placeholder=_placeholder(state, field),
+        class_="long" if len(shown) > 11 else None, **ids,
     )
 
 

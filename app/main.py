@@ -7,7 +7,7 @@ import panel as pn
 from app import browser, inputs, link, page
 from app.actions import Actions
 from app.browser import Browser, Message
-from app.charts import Figure
+from app.figures import Figure
 from app.page import Drawn, View
 from app.state import State, stated
 from app.theme import palette
@@ -23,11 +23,12 @@ class Page:
         self.state = State()
         self.figures: dict[str, Figure] = {}
         self._shown: dict[str, str] = {}
+        self._shown_stale = False
         self._actions = Actions(self)
         self.load(query)
         self.drawn = Drawn(self.state)
         for key in page.MAIN_CHARTS:
-            self.figures[key] = Figure(key)
+            self.figures[key] = Figure(key, self.drawn[key])
         self._draw()
         self._shown = self._made()
         self.browser.show({"page": str(page.whole(self._shown))})
@@ -60,6 +61,9 @@ class Page:
         made = self._made()
         self.browser.show({name: html for name, html in made.items() if self._shown.get(name) != html})
         self._shown = made
+        if self.state.stale != self._shown_stale:
+            self._shown_stale = self.state.stale
+            self.browser.stale(self._shown_stale)
         self.browser.flush()
         self._draw()
 

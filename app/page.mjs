@@ -103,6 +103,7 @@ const COMMANDS = {
   copy_link: ({ query, said }) => copy(new URL(query, location.href).href, said),
   save: ({ name, kind, text }) => save(name, new Blob([text], { type: kind })),
   picture: ({ figure, name }) => Bokeh.index.find_one_by_id(figure).export("png").canvas.toBlob((blob) => save(name, blob)),
+  stale: ({ stale }) => document.documentElement.toggleAttribute("data-stale", stale),
   say: ({ text }) => say(text),
   dialog: ({ open }) => {
     const dialog = page().querySelector("dialog");
