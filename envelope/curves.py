@@ -3,78 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from envelope import experts, pools
+from envelope import curves_decisions, experts, pools
+from envelope.chart import Chart, Mark, Series, draw, spread
 from envelope.quantities.capacity import chosen_ratio, rank_costs
 from envelope.quantities.pools import cost_and_need, sessions_at
-from envelope.quantities.registry import Unavailable
 from envelope.units import shorten, text, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope, Evaluation
 
 
-@dataclass(frozen=True)
-class Series:
-    """One line. `role` is `main` for this state, `other` for comparison."""
-
-    label: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    role: str = "other"
-    hover: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A labelled point. `kind` is `best`, `chosen`, `default` or `plain`."""
-
-    label: str
-    x: float
-    y: float
-    kind: str = "plain"
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One chart. Where it does not apply, `reason` says so in a sentence and there are no series."""
-
-    key: str
-    title: str
-    subtitle: str
-    x_label: str
-    y_label: str
-    x_unit: str
-    y_unit: str
-    series: tuple[Series, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    log_x: bool = True
-    log_y: bool = False
-    reason: str = ""
-
-
-_CONTEXTS = (8_192, 32_768, 131_072, 524_288, 1_048_576)
-_STEPS = 121  # points a curve: enough for a smooth line 700 pixels wide
-
-
-def _spread(low: float, high: float, steps: int = _STEPS) -> tuple[float, ...]:
-    """`steps` values from low to high, evenly spaced in the logarithm."""
-    return tuple(low * (high / low) ** (step / (steps - 1)) for step in range(steps))
-
-
 def pool_ratio(envelope: Envelope) -> Chart:
     """Sessions by pool ratio, at this state's context and its neighbours."""
-    return _chart(envelope, "pool-ratio", "The pool ratio", _pool_ratio)
-
-
-def _chart(envelope: Envelope, key: str, title: str, make: Callable[[Evaluation], Chart]) -> Chart:
-    try:
-        return make(envelope.evaluation)
-    except Unavailable as unavailable:
-        return Chart(key, title, "", "", "", "", "", reason=f"Not drawn: {unavailable}.")
+    return draw(envelope, "pool-ratio", "The pool ratio", _pool_ratio)
 
 
 def _pool_ratio(e: Evaluation) -> Chart:
@@ -84,7 +28,7 @@ def _pool_ratio(e: Evaluation) -> Chart:
     context = e.input("context")
     chosen, best = e["pool_ratio"], e["best_pool_ratio"]
     low = min(float(min(chosen, best)) / 4, 0.004)
-    points = sorted({*_spread(low, 1.0), float(best), float(chosen), float(pools.SGLANG_DEFAULT_RATIO)})
+    points = sorted({*spread(low, 1.0), float(best), float(chosen), float(pools.SGLANG_DEFAULT_RATIO)})
     mine = "this mix" if mixed else token_text(context)
     others = [] if mixed else [length for length in (context // 4, context * 8) if length]
     series = [_series(e, mine, None, points, "main")]
@@ -123,7 +67,7 @@ def _mark(e: Evaluation, mix, label: str, ratio: Fraction, kind: str) -> Mark:
 
 def expert_coverage(envelope: Envelope) -> Chart:
     """Distinct experts read per layer by tokens in one step, with the weight bytes a step then reads."""
-    return _chart(envelope, "experts", "Expert coverage", _expert_coverage)
+    return draw(envelope, "experts", "Expert coverage", _expert_coverage)
 
 
 def _expert_coverage(e: Evaluation) -> Chart:
@@ -131,7 +75,7 @@ def _expert_coverage(e: Evaluation) -> Chart:
     _, mixture = min(e.model.mixtures(), key=lambda pair: Fraction(pair[1].top_k, pair[1].experts + pair[1].zero_experts))
     batch = e.input("batch")
     high = max(8 * needed, 2 * batch)
-    points = tuple(sorted({*_spread(1, high), 1.0, float(batch), float(round(needed))}))
+    points = tuple(sorted({*spread(1, high), 1.0, float(batch), float(round(needed))}))
 
     def read(tokens: float) -> float:
         return experts.touched(mixture.experts, mixture.top_k, tokens)
@@ -147,4 +91,4 @@ def _expert_coverage(e: Evaluation) -> Chart:
     return Chart("experts", title, "distinct experts per layer, and weight bytes, by tokens in the step", "tokens in one step (log)", "experts", "tokens", "experts", (line,), tuple(marks.values()))
 
 
-CHARTS: dict[str, Callable[[Envelope], Chart]] = {"pool-ratio": pool_ratio, "experts": expert_coverage}
+CHARTS: dict[str, Callable[[Envelope], Chart]] = {"pool-ratio": pool_ratio, "experts": expert_coverage, **curves_decisions.CHARTS}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, floor, lcm, lgamma, log, log1p, sqrt
 
-from envelope.checkpoint import Piece, Split, pieces
+from envelope.checkpoint import Piece, Split, pieces, total_bytes
 from envelope.model import HeadAttention, Model
 from envelope.parameters import Tensor
 from envelope.ranks import Layout, layers_by_stage
@@ -65,9 +65,23 @@ def rank_weights(model: Model, split: Split, layout: Layout) -> tuple[RankWeight
     return tuple(RankWeights(*total) for total in totals)
 
 
-def cluster_bytes(stages: tuple[RankWeights, ...], layout: Layout) -> Fraction:
-    """Bytes all ranks hold together."""
-    return sum((stage.total for stage in stages), Fraction(0)) * (layout.gpus // layout.pp)
+@dataclass(frozen=True)
+class Placement:
+    """The fullest rank, and the bytes of all ranks together."""
+
+    fullest: RankWeights
+    cluster: Fraction
+
+
+@lru_cache(maxsize=32)
+def placement(model: Model, split: Split, layout: Layout, file_bytes: Fraction) -> Placement:
+    """Weights by rank in the proportion of the file's true size, `file_bytes`."""
+    stages = rank_weights(model, split, layout)
+    scale = file_bytes / total_bytes(model, split)
+    fullest = max(stages, key=lambda stage: stage.total)
+    scaled = RankWeights(fullest.experts * scale, fullest.divided * scale, fullest.copied * scale)
+    cluster = sum((stage.total for stage in stages), Fraction(0)) * (layout.gpus // layout.pp) * scale
+    return Placement(scaled, cluster)
 
 
 def _placed(piece: Piece, model: Model, layout: Layout) -> tuple[int, Fraction]:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from envelope import catalog
+from envelope.decisions.example import teaching
 from envelope.evaluation import Envelope, evaluate
 from envelope.printed.seven_numbers import muse
 
-# The second seed's teaching example as shapes: 160 × 2^30 expert parameters (320 GiB in BF16) in 40 layers of 64
-# experts of two 4,096 × 8,192 matrices, and 6 × 2^30 others (12 GiB), most of them in the catch-all part.
-TEACHING = "h4096.v131072.other3680501760~40x_full.q32.kv8.k128_moe.e64.k4.w8192.m2"
-
-
-@cache
-def teaching(ranks: int) -> Envelope:
-    """The teaching example on that many ranks: experts divided, everything else on every rank."""
-    return evaluate(model="custom", groups=TEACHING, weight_format="bf16", gpus=ranks, tp=1, dp=ranks, ep=ranks)
 
 
 def _budget() -> Envelope:

@@ -17,8 +17,8 @@ _quantity = _registry.quantity
 
 
 def _scores(e: Evaluation) -> tuple[Fraction, Fraction]:
-    score = e.needed("score", "no score of yours is given: score")
-    reference = e.needed("reference_score", "no reference score is known for this model: reference_score")
+    score = e.needed("score", "no score of yours is given (score)")
+    reference = e.needed("reference_score", "no reference score is known for this model (reference_score)")
     return Fraction(score), Fraction(reference)
 
 

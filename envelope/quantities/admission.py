@@ -39,9 +39,12 @@ def budget(e: Evaluation) -> admission.Budget:
 @_quantity("admit_state_bytes", "Left for request state", "bytes", "usable − weights on the fullest rank − graphs and communication − reserve", SECOND, _MEASURE)
 def admit_state_bytes(e: Evaluation) -> Found:
     one = budget(e)
-    terms = [gib(size) for size in (one.weights, one.graphs, one.reserve) if size]
+    parts = (("weights", one.weights), ("graphs and communication", one.graphs), ("reserve", one.reserve))
+    terms = [gib(size) for _, size in parts if size]
     if one.state <= 0:
-        raise Unavailable(f"{' + '.join(terms)} = {gib(one.taken)} leave nothing of the usable {gib(one.usable)}")
+        named = " + ".join(f"{name} {gib(size)}" for name, size in parts if size)
+        total = f" = {gib(one.taken)}" if len(terms) > 1 else ""
+        raise Unavailable(f"{named}{total} leave nothing of the usable {gib(one.usable)} per rank")
     return Found(one.state, lambda: " − ".join([gib(one.usable), *terms]) + f" = {gib(one.state)}")
 
 
@@ -111,8 +114,8 @@ def admit_next_tokens(e: Evaluation) -> Found:
 
 @_quantity("admit_demand", "Demand", "requests in flight", "arrival_per_s × residence_s, by Little's law", SECOND, "bursts: the mean, not the peak")
 def admit_demand(e: Evaluation) -> Found:
-    arrivals = Fraction(e.needed("arrival_per_s", "no arrival rate is given: arrival_per_s"))
-    residence = Fraction(e.needed("residence_s", "no residence time is given: residence_s"))
+    arrivals = Fraction(e.needed("arrival_per_s", "no arrival rate is given (arrival_per_s)"))
+    residence = Fraction(e.needed("residence_s", "no residence time is given (residence_s)"))
     return Found(admission.demand(arrivals, residence), lambda: f"{shorten(float(arrivals), 4)} per second × {shorten(float(residence), 4)} s")
 
 

@@ -26,14 +26,14 @@ def workload(e: Evaluation) -> Workload:
 
 def load(e: Evaluation) -> Load:
     """The workload at its stated rate. Raises Unavailable where no benchmark is stated."""
-    total = e.needed("total_tokens_per_gpu_s", "no benchmark of this model on this machine is stated: total_tokens_per_gpu_s")
+    total = e.needed("total_tokens_per_gpu_s", "no benchmark of this model on this machine is stated (total_tokens_per_gpu_s)")
     sessions = e.input("sessions_load")
     return Load(workload(e), Fraction(total), e.input("gpus"), sessions or 1)
 
 
 def loaded(e: Evaluation) -> Load:
     """The same where the sessions in flight are stated too."""
-    e.needed("sessions_load", "the benchmark states no sessions in flight: sessions_load")
+    e.needed("sessions_load", "the benchmark states no sessions in flight (sessions_load)")
     return load(e)
 
 
@@ -93,7 +93,7 @@ def bench_turn_seconds(e: Evaluation) -> Found:
 @_quantity("bench_decode_seconds", "… decoding", "seconds", "output_tokens / user_tokens_s", SEED)
 def bench_decode_seconds(e: Evaluation) -> Found:
     load(e)
-    speed = e.needed("user_tokens_s", "the benchmark states no speed per user: user_tokens_s")
+    speed = e.needed("user_tokens_s", "the benchmark states no speed per user (user_tokens_s)")
     tokens = e.input("output_tokens")
     return Found(tokens / Fraction(speed), lambda: f"{tokens:,} tokens / {shorten(float(speed))} tokens/s")
 

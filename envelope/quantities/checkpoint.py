@@ -65,6 +65,8 @@ def checkpoint_multiplied(e: Evaluation) -> Found:
     if rate is not None:
         e.rest_on(rate.tier)
         return Found("native", lambda: f"{machine.short_name} multiplies {FORMATS[key].label} at {text(rate.value, 'FLOP/s')}")
+    if FORMATS[key].rate == "bf16" and FORMATS[key].bits >= 16:
+        return Found("native", lambda: f"{FORMATS[key].label} needs no conversion; the rate of {machine.short_name} is not published")
     return Found("saves memory only", lambda: f"{machine.short_name} converts {FORMATS[key].label} and multiplies it in BF16")
 
 

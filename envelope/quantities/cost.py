@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from envelope import catalog, decode, pricing
@@ -23,6 +23,9 @@ _BOUND = "prefill, idle time and everything a bandwidth bound leaves out"
 # The published cache that stores least per token, to price the same weights with.
 SMALLEST = "deepseek-v4.1-flash"
 
+# Cost per million output tokens, and the batch it is reached with; None where not one session fits.
+Priced = tuple[float, int] | None
+
 
 def cost_of(e: Evaluation, batch: int, session: Fraction) -> float:
     """USD per million output tokens with `batch` sessions of `session` bytes each."""
@@ -31,7 +34,7 @@ def cost_of(e: Evaluation, batch: int, session: Fraction) -> float:
     return pricing.per_million(node_cost(e), step, batch)
 
 
-def cost_at(e: Evaluation, context: int, each: Fraction | None = None) -> tuple[float, int] | None:
+def cost_at(e: Evaluation, context: int, each: Fraction | None = None) -> Priced:
     """Cost at a context and the batch behind it: the ceiling, at most max_batch; None where not one session fits.
 
     `each` bytes per token stand for another cache without windows.
@@ -72,22 +75,37 @@ def cost_small_cache_per_million_output(e: Evaluation) -> Found:
 @_quantity("cost_crossing_context", "Costs more than its list price from", "tokens", "the smallest context whose cost per million output tokens reaches output_price", SEED, _BOUND)
 def cost_crossing_context(e: Evaluation) -> Found:
     price = float(e.needed("output_price", "no output price is known for this model"))
-    if cost_at(e, 1) is None:
+    low, high = (1, cost_at(e, 1)), (2**20, cost_at(e, 2**20))
+    if low[1] is None:
         raise Unavailable("no session fits")
-    low, high = 0, 1
-    while (priced := cost_at(e, high)) is not None and priced[0] < price:
-        low, high = high, high * 2
-        if high > 2**40:
+    while _below(high[1], price):
+        if high[0] > 2**40:
             raise Unavailable("no context costs as much as the list price")
-    # Cost never falls with context, since batches only shrink: halve between the last below and the first not below.
-    while high - low > 1:
-        middle = (low + high) // 2
+        low, high = high, (high[0] * 2, cost_at(e, high[0] * 2))
+    if not _below(low[1], price):
+        high = low
+    # Cost never falls with context, since batches only shrink: narrow down between the last below and the first not.
+    while high[0] - low[0] > 1:
+        middle = _between(low, high, price)
         priced = cost_at(e, middle)
-        low, high = (middle, high) if priced is not None and priced[0] < price else (low, middle)
-    reached = cost_at(e, high)
+        low, high = ((middle, priced), high) if _below(priced, price) else (low, (middle, priced))
+    context, reached = high
     if reached is None:
         raise Unavailable("up to the longest context that fits, decoding costs less than the list price")
-    return Found(high, lambda: f"{text(reached[0], 'USD')} with {reached[1]:,} sessions, list price {text(price, 'USD')}")
+    return Found(context, lambda: f"{text(reached[0], 'USD')} with {reached[1]:,} sessions, list price {text(price, 'USD')}")
+
+
+def _below(priced: Priced, price: float) -> bool:
+    return priced is not None and priced[0] < price
+
+
+def _between(low: tuple[int, Priced], high: tuple[int, Priced], price: float) -> int:
+    """The next length to price: where a straight line meets the price once both ends have one batch, else halfway."""
+    (start, first), (end, last) = low, high
+    if first is None or last is None or first[1] != last[1]:
+        return (start + end) // 2
+    meets = start + (price - first[0]) / (last[0] - first[0]) * (end - start)
+    return min(end - 1, max(start + 1, ceil(meets)))
 
 
 @_quantity("cost_hit_share", "Input found in the cache", "share", "input an earlier turn has sent / all input of a conversation", SEED)

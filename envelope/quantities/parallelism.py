@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from envelope import checkpoint, experts, parallelism
 from envelope.formats import FORMATS
 from envelope.model import MixtureOfExperts
-from envelope.parallelism import RankWeights
+from envelope.parallelism import Placement, RankWeights
 from envelope.quantities.registry import SECOND, SEED, Found, Registry, Unavailable
 from envelope.units import shorten, text
 
@@ -45,28 +45,22 @@ def parallel_experts_per_rank(e: Evaluation) -> Found:
     return Found(-(-routed // ep), lambda: f"{routed} / {ep}")
 
 
-def _rank(e: Evaluation) -> tuple[RankWeights, Fraction]:
-    """The fullest stage's rank, and the bytes of all ranks, in the proportion of the file's true size."""
+def _placement(e: Evaluation) -> Placement:
+    weights = Fraction(e["weight_bytes"])
     if e.scenario.model is None:
-        weights = Fraction(e["weight_bytes"])
-        return RankWeights(divided=weights / e.input("gpus")), weights
-    model, split, layout = e.model, e.split, e.scenario.layout
-    stages = parallelism.rank_weights(model, split, layout)
-    scale = Fraction(e["weight_bytes"]) / checkpoint.total_bytes(model, split)
-    fullest = max(stages, key=lambda stage: stage.total)
-    scaled = RankWeights(fullest.experts * scale, fullest.divided * scale, fullest.copied * scale)
-    return scaled, parallelism.cluster_bytes(stages, layout) * scale
+        return Placement(RankWeights(divided=weights / e.input("gpus")), weights)
+    return parallelism.placement(e.model, e.split, e.scenario.layout, weights)
 
 
 @_quantity("rank_expert_bytes", "Experts on the fullest rank", "bytes", "routed expert bytes of the stage / ranks that hold one copy of them", SECOND, _PLACEMENT)
 def rank_expert_bytes(e: Evaluation) -> Found:
-    rank, layout = _rank(e)[0], e.scenario.layout
+    rank, layout = _placement(e).fullest, e.scenario.layout
     return Found(rank.experts, lambda: f"over {parallelism.expert_ranks(layout)} ranks: ep {layout.ep}, tp {layout.tp}")
 
 
 @_quantity("rank_other_bytes", "Everything else on it", "bytes", "what tp divides / tp + what every rank copies", SECOND, _PLACEMENT)
 def rank_other_bytes(e: Evaluation) -> Found:
-    rank, layout = _rank(e)[0], e.scenario.layout
+    rank, layout = _placement(e).fullest, e.scenario.layout
     return Found(rank.other, lambda: f"divided over tp {layout.tp}: {text(rank.divided, 'bytes')}; whole on every rank: {text(rank.copied, 'bytes')}")
 
 
@@ -84,7 +78,7 @@ def rank_naive_bytes(e: Evaluation) -> Found:
 
 @_quantity("rank_cluster_bytes", "Weights on all ranks", "bytes", "sum over ranks of their weights", SECOND, _PLACEMENT)
 def rank_cluster_bytes(e: Evaluation) -> Found:
-    total, weights, gpus = _rank(e)[1], e["weight_bytes"], e.input("gpus")
+    total, weights, gpus = _placement(e).cluster, e["weight_bytes"], e.input("gpus")
     return Found(total, lambda: f"{gpus} ranks; the file is {text(weights, 'bytes', 4)}, so {text(total - weights, 'bytes')} are copies")
 
 

@@ -73,10 +73,21 @@ def _mixed(e: Evaluation, ratio: Fraction) -> Found:
     return Found(count, lambda: f"{mix_words(mix)} at ratio {shorten(float(ratio), 5)}: {count:,}, in groups of {sum(n for _, n in mix)}")
 
 
+@_quantity("pool_least_ratio", "Least ratio that starts", "ratio", "wanted × F / (pool of one rank − wanted × S), wanted = window + chunk", SEED,
+           "page alignment; below it the scheduler cannot place one prompt's window and chunk")  # fmt: skip
+def pool_least_ratio(e: Evaluation) -> Found:
+    cost, _ = cost_and_need(e)
+    per_gpu, wanted = e["pool_bytes"] / e.scenario.layout.gpus, cost.window + e.input("chunk")
+    left = per_gpu - wanted * cost.sliding
+    if left <= 0:
+        raise Unavailable("one window and one chunk do not fit at any ratio")
+    return Found(wanted * cost.full / left, lambda: f"{wanted:,} × {text(cost.full, 'bytes', 4)} / ({text(per_gpu, 'bytes', 4)} − {wanted:,} × {text(cost.sliding, 'bytes', 4)})")
+
+
 def _host_cache(e: Evaluation) -> Fraction:
     if e.scenario.machine.unified:
         raise Unavailable("GPU and host share one memory")
-    return Fraction(e.needed("host_cache_per_rank", "no host cache is set: host_cache_per_rank"))
+    return Fraction(e.needed("host_cache_per_rank", "no host cache is set (host_cache_per_rank)"))
 
 
 def pool_count(e: Evaluation) -> int:

@@ -54,7 +54,7 @@ def spec_bytes_ratio(e: Evaluation) -> Found:
 
 
 def _advanced(e: Evaluation) -> Fraction:
-    return Fraction(e.needed("acceptance", "no tokens per cycle are given; measure them on your traffic"))
+    return Fraction(e.needed("acceptance", "no tokens per cycle are given (acceptance); measure them on your traffic"))
 
 
 @_quantity("spec_bytes_bound", "Bytes-only bound", "ratio", "acceptance / spec_bytes_ratio", SEED,
@@ -66,8 +66,8 @@ def spec_bytes_bound(e: Evaluation) -> Found:
 
 def cycle(e: Evaluation) -> speculation.Cycle:
     """The timed cycle in seconds. Raises Unavailable where a time is missing."""
-    verify = e.needed("verify_ms", "no verify step has been timed: verify_ms")
-    step = e.needed("step_ms", "no plain step has been timed: step_ms")
+    verify = e.needed("verify_ms", "no verify step has been timed (verify_ms)")
+    step = e.needed("step_ms", "no plain step has been timed (step_ms)")
     parts = (e.input("draft_ms"), verify, e.input("other_ms"), step)
     found = speculation.Cycle(*(Fraction(part) / 1000 for part in parts))
     if not found.seconds:

@@ -1,0 +1,53 @@
+"""Accuracy: a score against a reference, within one harness or not at all."""
+
+from __future__ import annotations
+
+from envelope import accuracy, catalog
+from envelope.decisions.words import advice, applying, needed, provenance
+from envelope.evaluation import Envelope
+from envelope.quantities.registry import Unavailable
+from envelope.sections import Content, Section, Table
+from envelope.units import shorten
+
+_SAYS = {
+    accuracy.FINE: "the same harness and within a point: fine",
+    accuracy.BELOW: "the same harness and more than a point below: a kernel or configuration problem, not quantization",
+    accuracy.ABOVE: "the same harness and more than a point above: check that both ran alike",
+    accuracy.NOT_COMPARABLE: "another harness: not comparable",
+}
+
+
+def answer(envelope: Envelope) -> str:
+    """What the score says, or what the reference is."""
+    scenario = envelope.scenario
+    reference = scenario["reference_score"]
+    if reference is None:
+        raise Unavailable("no reference score is known for this model")
+    known = f"the reference is {shorten(float(reference), 4)} in {scenario['reference_harness'] or 'an unnamed harness'}"
+    if scenario["score"] is None:
+        return f"{known}; a deployment more than a point below it in that harness has a fault"
+    difference = needed(envelope, "accuracy_difference")
+    return f"{shorten(float(difference), 3)} points to the reference, {_SAYS[needed(envelope, 'accuracy_verdict')]}"
+
+
+def content(envelope: Envelope) -> Content:
+    """The comparison and the published scores."""
+    slug = envelope.scenario.preset.slug if envelope.scenario.preset else None
+    rows = tuple(
+        (
+            one.benchmark, (one.weight_format or "several").upper() if one.weight_format else "several formats",
+            f"{one.low:.2f}" if one.low == one.high else f"{one.low:.2f} to {one.high:.2f}", one.harness, one.note, provenance(one),
+        )
+        for one in catalog.traffic().scores if one.model == slug
+    )  # fmt: skip
+    note = "Three points can come from the harness alone: compare down a column of one harness, never across."
+    tables = (Table("Published scores, percent", ("Benchmark", "Weights", "Score", "Harness", "Note", "Source"), rows, note),) if rows else ()
+    return Content(
+        quantities=("accuracy_difference", "accuracy_verdict"),
+        tables=tables,
+        inputs=applying(envelope, "score", "harness", "reference_score", "reference_harness"),
+        paragraphs=(advice("score_within_harness"),),
+    )
+
+
+SECTION = Section("accuracy", "Accuracy", answer, content)

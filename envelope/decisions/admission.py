@@ -1,0 +1,73 @@
+"""Admission: the budget of the fullest rank in GiB, the cap, and the replicas a demand takes."""
+
+from __future__ import annotations
+
+from envelope.admission import gib
+from envelope.decisions.words import NONE, applying, needed
+from envelope.evaluation import Envelope
+from envelope.quantities.admission import budget
+from envelope.quantities.registry import Unavailable
+from envelope.sections import Content, Section, Table
+from envelope.units import shorten
+
+_STATE = (
+    "Sparse attention attends to less but stores everything; compressed designs use their documented allocations; "
+    "recurrent state is a fixed record per request."
+)
+_PEAKS = (
+    "Measure per rank after loading, after graph capture and under the worst mix of prefill and decode; images, drafts "
+    "and large prefills make peaks that a short text never shows."
+)
+
+
+def answer(envelope: Envelope) -> str:
+    """`154.5 GiB per rank for requests: at most 252 of 131,072 tokens`, with the replicas where a demand is given."""
+    state, cap = needed(envelope, "admit_state_bytes"), needed(envelope, "admit_cap")
+    each = needed(envelope, "admit_tokens_per_request")
+    words = f"{gib(state)} per rank for requests: at most {cap:,} of {each:,} tokens"
+    demand, replicas = envelope.value("admit_demand"), envelope.value("admit_replicas")
+    if demand is None or replicas is None:
+        return words
+    return f"{words}; {shorten(float(demand))} in flight take {replicas:,} replica{'s' if replicas > 1 else ''}"
+
+
+def content(envelope: Envelope) -> Content:
+    """The budget in GiB, the tokens and requests it holds."""
+    return Content(
+        quantities=(
+            "admit_tokens", "admit_tokens_per_request", "admit_rank_cap", "admit_cap", "admit_next_tokens", "admit_demand", "admit_replicas",
+        ),
+        tables=(_budget(envelope),),
+        inputs=applying(
+            envelope, "usable_per_rank", "graph_bytes", "reserve_bytes", "state_reserve", "prompt_reserve", "output_reserve",
+            "arrival_per_s", "residence_s",
+        ),
+        paragraphs=(_PEAKS, _STATE),
+    )  # fmt: skip
+
+
+def _budget(envelope: Envelope) -> Table:
+    e = envelope.evaluation
+    one = budget(e)
+    rows = [
+        ("usable", gib(one.usable), envelope["admit_usable_bytes"].working),
+        ("weights", gib(one.weights), f"experts {gib(e['rank_expert_bytes'])} + other {gib(e['rank_other_bytes'])}"),
+        ("graphs and communication", gib(one.graphs), _basis(envelope, "graph_bytes")),
+        ("reserve", gib(one.reserve), _basis(envelope, "reserve_bytes")),
+    ]
+    for label, key in (("left for request state", "admit_state_bytes"), ("fixed reserve", "admit_fixed_bytes")):
+        quantity = envelope[key]
+        rows.append((label, gib(quantity.value) if quantity.value is not None else NONE, quantity.working or quantity.reason))
+    try:
+        rows.append(("per live token", f"{shorten(float(e['admit_bytes_per_token'] / 1024), 4)} KiB", envelope["admit_bytes_per_token"].working))
+    except Unavailable as fixed:
+        rows.append(("per live token", NONE, str(fixed)))
+    return Table("Budget of the fullest rank, in GiB (2^30 bytes)", ("What", "Size", "From"), tuple(rows))
+
+
+def _basis(envelope: Envelope, key: str) -> str:
+    default = envelope.scenario.defaults[key]
+    return "as given" if key in envelope.scenario.given else default.source or default.why
+
+
+SECTION = Section("admission", "Admission", answer, content)

@@ -1,0 +1,107 @@
+"""Speculation: bytes by concurrency, the timed cycle, and what the drafter takes."""
+
+from __future__ import annotations
+
+from envelope import catalog, speculation
+from envelope.curves_decisions import advanced
+from envelope.decisions.words import NONE, advice, applying, article, asked, needed, provenance
+from envelope.evaluation import Envelope
+from envelope.quantities.speculation import all_bytes, expert_ratio
+from envelope.sections import Content, Section, Table
+from envelope.units import shorten, significant, text
+
+_REQUESTS = (1, 2, 4, 8, 16, 32, 64, 128)
+_CAVEAT = (
+    "Tokens per cycle over the byte ratio is a bytes-only bound, never the verdict: it rises with concurrency, while "
+    "measured gains lie above it at few requests, where latency and launches bound a step, and fall as requests grow. "
+    "The verdict comes from a timed cycle and from published guidance."
+)
+_COMPARE = (
+    "Compare both configurations at the same offered load: one arrival rate and length distribution, prefill included, "
+    "then again near saturation. Count short outputs apart: a set-up that pays over 1,000 tokens may lose over 20."
+)
+
+
+def answer(envelope: Envelope) -> str:
+    """`an 8-token verify step reads 7.2× the expert bytes at 1 request, 1.6× at 32`, or the timed verdict."""
+    gain = envelope.value("spec_speedup")
+    if gain is not None:
+        each, step = needed(envelope, "spec_seconds_per_token"), envelope.scenario["step_ms"]
+        words = "faster" if gain > 1 else "the speed"
+        return f"timed: {text(each, 'seconds')} per token against {text(step / 1000, 'seconds')}, {shorten(float(gain))}× {words}: {needed(envelope, 'spec_verdict')}"
+    block, e = envelope.scenario["verify_tokens"], envelope.evaluation
+    start = f"{article(block)} {block:,}-token verify step reads"
+    if not e.model.mixtures():
+        return f"{start} the weights of a plain step: the model has no routed experts"
+    one, many = (shorten(expert_ratio(e, requests), 2) for requests in (1, 32))
+    return f"{start} {one}× the expert bytes at 1 request, {many}× at 32"
+
+
+def content(envelope: Envelope) -> Content:
+    """Ratios by concurrency, measured points, acceptances, the cycle's inputs."""
+    routed = bool(envelope.evaluation.model.mixtures())
+    step = catalog.traffic().verify_step
+    timed = f"Measured on {step.machine}: a verify step at {step.concurrency} requests takes {step.value} plain steps. {provenance(step)}"
+    return Content(
+        quantities=(
+            *(("spec_expert_ratio",) if routed else ()), "spec_bytes_ratio", "spec_bytes_bound", "spec_cycle_seconds",
+            "spec_breakeven_tokens", "spec_seconds_per_token", "spec_speedup", "spec_verdict", "spec_sessions",
+        ),
+        tables=(_by_requests(envelope), _measured(envelope), _acceptances(envelope)),
+        charts=("speculation",) if routed else (),
+        inputs=applying(
+            envelope, "batch", "verify_tokens", "acceptance", "acceptance_is", "step_ms", "verify_ms", "draft_ms",
+            "other_ms", "draft_weight_bytes", "draft_cache_bytes_per_token",
+        ),
+        paragraphs=(_CAVEAT, advice("drop_drafter"), timed, _COMPARE),
+    )  # fmt: skip
+
+
+def _by_requests(envelope: Envelope) -> Table:
+    rate = envelope.ask(advanced)
+    rows = []
+    for requests in sorted({*_REQUESTS, envelope.scenario["batch"]}):
+        whole = envelope.ask(lambda e, requests=requests: all_bytes(e, requests))
+        ratio = whole[0] / whole[1] if whole else None
+        bound = speculation.bytes_bound(rate[0], ratio) if rate and ratio else None
+        rows.append((
+            f"{requests:,}",
+            asked(envelope, lambda e, requests=requests: expert_ratio(e, requests), _times),
+            _times(ratio) if ratio else NONE,
+            _times(bound) if bound else NONE,
+            _measured_at(envelope, requests),
+        ))  # fmt: skip
+    basis = f"The bound counts {shorten(rate[0])} tokens per cycle ({rate[1]})." if rate else "No tokens per cycle are given, so there is no bound."
+    return Table("Verify over plain, by requests in flight", ("Requests", "Expert bytes", "All bytes", "Bytes-only bound", "Measured speed-up"), tuple(rows), basis)
+
+
+def _times(ratio: float) -> str:
+    return f"{significant(ratio)}×"
+
+
+def _points(envelope: Envelope):
+    slug = envelope.scenario.preset.slug if envelope.scenario.preset else None
+    return sorted(catalog.traffic().speculation, key=lambda one: one.model != slug)
+
+
+def _measured_at(envelope: Envelope, requests: int) -> str:
+    slug = envelope.scenario.preset.slug if envelope.scenario.preset else None
+    found = [one for one in _points(envelope) if one.model == slug and one.concurrency == requests]
+    return ", ".join(f"{one.speedup:g}× {one.drafter}" for one in found)
+
+
+def _measured(envelope: Envelope) -> Table:
+    rows = tuple(
+        (one.model, one.machine, one.drafter, f"{one.concurrency}", f"{one.speedup:g}×", f"{one.acceptance:g}" if one.acceptance else "", provenance(one))
+        for one in _points(envelope)
+    )
+    return Table("Measured speed-ups over no drafter", ("Model", "Machine", "Drafter", "Requests", "Speed-up", "Tokens per cycle", "Source"), rows)
+
+
+def _acceptances(envelope: Envelope) -> Table:
+    rows = tuple((one.model, one.traffic, f"{one.value:g}", one.acceptance_is, provenance(one)) for one in catalog.traffic().acceptances)
+    note = "Tokens advanced per cycle, the bonus token included. An acceptance fraction of draft tokens is another counter."
+    return Table("Tokens per cycle, published", ("Model", "Traffic", "Tokens", "Which is", "Source"), rows, note)
+
+
+SECTION = Section("speculation", "Speculation", answer, content)
