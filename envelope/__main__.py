@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import operator
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -33,7 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = _COMMANDS.get(given[0]) if given else None
     try:
-        return command(given[1:]) if command else _evaluate(given)
+        code = command(given[1:]) if command else _evaluate(given)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # `head` has seen enough. Python flushes once more at exit, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (InputError, Unreadable, Refused) as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2

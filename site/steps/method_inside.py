@@ -29,9 +29,16 @@ STATES: tuple[tuple[str, dict[str, str]], ...] = (
     ("windows of 128 tokens on one card", {"model": "gpt-oss-120b", "machine": "hgx-h100", "gpus": "1"}),
     ("an even batch of dense layers", {"model": "llama-3.1-70b", "machine": "hgx-h100", "batch": "64"}),
     ("only a cache is stated", {"model": "deepseek-v4.1-flash"}),
+    ("pinned host memory for idle caches", {"model": "muse-spark-open", "host_cache_per_rank": "200GB"}),
+    (
+        "a drafter's cycle as timed, the second seed's example",
+        {"model": "muse-spark-open", "step_ms": "30", "verify_ms": "42", "draft_ms": "8", "other_ms": "5", "acceptance": "3.2", "draft_weight_bytes": "4GB", "draft_cache_bytes_per_token": "2048"},
+    ),
+    ("a score of your own beside the published one", {"model": "muse-spark-open", "score": "97.4"}),
+    ("two requests a second that stay 20 seconds", {"model": "muse-spark-open", "arrival_per_s": "2", "residence_s": "20"}),
 )  # fmt: skip
 
-GROUP_TITLES = {"model": "The model", "capacity": "Capacity", "pools": "Pools", "speed": "Speed and cost"}
+GROUP_TITLES = {"model": "The model", "speed": "Speed", "engine": "What the engine makes of it", "cost": "Cost", "turn": "Turns"}
 
 _NAME = re.compile(r"\b[a-z][a-z0-9_]*\b")
 
@@ -44,7 +51,7 @@ def link_to(given: dict[str, str], page: str = "index.html") -> str:
 def where(envelope: Envelope) -> str:
     """A state in words: the headline, and what else was set."""
     scenario = envelope.scenario
-    more = [f"{INPUTS[key].label.lower()} {scenario.text(key)}" for key in scenario.given if key not in ("model", "machine", "gpus", "context", "mix")]
+    more = [f"{INPUTS[key].label.lower()} {scenario.echo(key)}" for key in scenario.given if key not in ("model", "machine", "gpus", "context", "mix")]
     return ", ".join([export.headline(envelope), *more])
 
 
