@@ -1,5 +1,5 @@
 """Every rule that may speak, in no order: findings are sorted by what they cost."""
 
-from envelope.rules import capacity
+from envelope.rules import capacity, decisions, doubts
 
-ALL = capacity.RULES
+ALL = capacity.RULES + decisions.RULES + doubts.RULES
