@@ -213,7 +213,8 @@ def _reshape(known: Known, edits: dict[str, int]) -> None:
         raise InputError(error.key, known.values[error.key], str(error)) from None
     known.model_edited = True
     for name in shape.KEYS:
-        known.values[name] = shape.read(known.model, name)
+        # A model of one kind of layer has no such view any more; what was typed stays as it was.
+        known.values[name] = edits.get(name, shape.read(known.model, name))
 
 
 def _choose_machine(known: Known, edits: dict[str, int]) -> None:
