@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Iterable
 from html import escape
-from importlib.util import find_spec
 
 from app import link
 from envelope import Envelope, catalog, evaluate, export
@@ -120,19 +119,10 @@ def index() -> str:
     return words(rows, class_="words index")
 
 
-def known_sections() -> tuple[Section, ...]:
-    """The decisions and checks, none where the package has none."""
-    found = find_spec("envelope.decisions")
-    return sections() if found and found.origin else ()
-
-
 def decisions(envelope: Envelope) -> str:
     """Every decision and check, answered in one state."""
-    found = known_sections()
-    if not found:
-        return ""
     intro = f"<p>Each answered for {escape(where(envelope))}.</p>"
-    return element("section", "<h2>Decisions and checks</h2>", intro, *(decision(one, envelope) for one in found), id="decisions")
+    return element("section", "<h2>Decisions and checks</h2>", intro, *(decision(one, envelope) for one in sections()), id="decisions")
 
 
 def decision(section: Section, envelope: Envelope) -> str:
@@ -203,12 +193,11 @@ def worked_states(states: list[tuple[dict[str, str], Envelope]]) -> str:
     return table("Worked states", ("State", "Shows", BY_KEY["sessions"].label), rows)
 
 
-def contents(has_decisions: bool) -> str:
+def contents() -> str:
     """The table of contents."""
     entries = [("reading", "How to read it"), ("assumed", "What is assumed"), ("worked", "Worked states"), ("numbers", "Numbers")]
     entries += [(f"group-{slug(group)}", group_title(group)) for group in groups()]
-    entries += [("decisions", "Decisions and checks")] if has_decisions else []
-    entries += [("inputs", "Inputs"), ("machines", "Machines"), ("models", "Models"), ("prices", "List prices"), ("guidance", "Guidance and measurements")]
+    entries += [("decisions", "Decisions and checks"), ("inputs", "Inputs"), ("machines", "Machines"), ("models", "Models"), ("prices", "List prices"), ("guidance", "Guidance and measurements")]
     items = "".join(f'<li{" class=inner" if key.startswith("group-") else ""}><a href="#{key}">{escape(title)}</a></li>' for key, title in entries)
     return f"<ul>{items}</ul>"
 
@@ -219,7 +208,7 @@ def parts() -> dict[str, str]:
     default = states[0][1]
     return {
         "worked": f"{escape(where(default))}, unless another state is named",
-        "toc": contents(bool(known_sections())),
+        "toc": contents(),
         "assumed": assumed(evaluate(slug).scenario for slug in catalog.slugs()),
         "states": worked_states(states),
         "index": index(),
