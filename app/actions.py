@@ -21,6 +21,7 @@ class Actions:
 
     def __init__(self, shown: Page) -> None:
         self._page = shown
+        self._offered = {"show": "quantities", "fields": "context"}
 
     def act(self, message: Message) -> None:
         """Do what a message asks for; one that names nothing known is ignored."""
@@ -62,12 +63,13 @@ class Actions:
         self._settled(self._page.state.redo())
 
     def _do_go(self, said: dict[str, str]) -> None:
-        self._page.load(said["query"])
+        self._page.load(said["query"], embedded=self._page.embed is not None)
         self._announce()
 
     def _settled(self, changed: bool) -> None:
         if changed:
-            self._page.browser.address(self._page.query, settled=True)
+            # A frame that adds steps to the history would take the back button from the page around it.
+            self._page.browser.address(self._page.query, settled=self._page.embed is None)
 
     def _announce(self) -> None:
         state = self._page.state
@@ -146,7 +148,12 @@ class Actions:
         self._settled(True)
 
     def _do_embed(self, said: dict[str, str]) -> None:
-        self._open(dialogs.embed(self._page, said.get("show", "quantities")))
+        if said.get("name") in self._offered:
+            self._offered[said["name"]] = said["text"]
+        self._open(dialogs.embed(self._page, self._offered))
+
+    def _do_copy_frame(self, said: dict[str, str]) -> None:
+        self._page.browser.copy(said["text"], "Line copied")
 
     def _do_close(self, said: dict[str, str]) -> None:
         self._page.view.dialog = Markup("")

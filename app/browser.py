@@ -59,6 +59,10 @@ class Browser:
         """Offer a figure, named by its model id, as a PNG file."""
         self._tell("picture", figure=figure, name=name)
 
+    def place(self, figure: str, key: str) -> None:
+        """Put a figure, named by its model id, where the page has a place for that chart."""
+        self._tell("place", figure=figure, key=key)
+
     def say(self, text: str) -> None:
         """Let screen readers announce a sentence, once typing has paused."""
         self._tell("say", text=text)
@@ -90,6 +94,24 @@ def query() -> str:
     except ImportError:
         return ""
     return str(location.search)
+
+
+def folder() -> str:
+    """The page's address without its file name and query; empty where there is no page."""
+    try:
+        from js import location
+    except ImportError:
+        return ""
+    return f"{location.origin}{str(location.pathname).rpartition('/')[0]}/"
+
+
+def is_embedded() -> bool:
+    """Whether this is embed.html, which other pages show in a frame."""
+    try:
+        from js import document
+    except ImportError:
+        return False
+    return document.documentElement.getAttribute("data-view") == "embed"
 
 
 def prefers_dark() -> bool:

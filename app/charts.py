@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from envelope.curves import Chart
+from envelope.chart import Chart
 
 from app.figures import tick_text
 from app.markup import Markup, button, join, tag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from envelope import export
@@ -10,6 +11,8 @@ from envelope.config import Refused
 from envelope.config import read as read_config
 from envelope.pasted import assumptions, inputs
 
+from app import browser, link
+from app.embed import Embed, choices, frame
 from app.markup import Markup, button, join, tag
 
 if TYPE_CHECKING:
@@ -18,15 +21,15 @@ if TYPE_CHECKING:
 
 def export_as(form: str, shown: Page) -> None:
     """Hand the state over in one of the forms people take it in."""
-    envelope, browser = shown.state.envelope, shown.browser
+    envelope, hand = shown.state.envelope, shown.browser
     if form == "markdown":
-        browser.copy(export.markdown(envelope), "Markdown table copied")
+        hand.copy(export.markdown(envelope), "Markdown table copied")
     elif form == "json":
-        browser.save(f"{envelope.scenario['model']}.json", "application/json", json.dumps(export.to_json(envelope), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+        hand.save(f"{envelope.scenario['model']}.json", "application/json", json.dumps(export.to_json(envelope), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
     elif form == "python":
-        browser.copy(export.python_call(envelope.scenario), "Python call copied")
+        hand.copy(export.python_call(envelope.scenario), "Python call copied")
     elif form == "shell":
-        browser.copy(export.shell_line(envelope.scenario), "Shell line copied")
+        hand.copy(export.shell_line(envelope.scenario), "Shell line copied")
 
 
 def _titled(title: str, *content: object) -> Markup:
@@ -73,6 +76,25 @@ def use(text: str, shown: Page) -> None:
     shown.state.adopt(inputs(reading), assumptions(reading))
 
 
-def embed(shown: Page, show: str) -> Markup:
-    """A preview of what an embed shows, and the line to paste."""
-    return _titled("Embed")
+def embed(shown: Page, offered: Mapping[str, str]) -> Markup:
+    """What a frame in another page would show, and the line to paste there."""
+    chosen, problems = Embed.read({**offered, "fields": offered["fields"].replace(" ", "")})
+    query = link.write(shown.state.given(), other=chosen.query)
+    options = (tag("option", words, value=name, selected=name == chosen.show) for name, words in choices().items())
+    line = frame(chosen, browser.folder() + "embed.html" + query, f"Serving envelope: {shown.state.envelope.scenario.name}")
+    return _titled(
+        "Embed in your page",
+        tag(
+            "div",
+            tag("label", "Show", for_="embed-show"),
+            tag("select", options, id="embed-show", name="show", data_sends="embed"),
+            tag("label", "Inputs", for_="embed-fields"),
+            tag("input", type="text", id="embed-fields", name="fields", value=offered["fields"], placeholder="context, chunk", spellcheck="false", autocomplete="off", data_sends="embed"),
+            class_="pairs",
+        ),
+        (tag("p", words, class_="error") for words in problems),
+        tag("iframe", src="embed.html" + query, title="Preview", height=chosen.height, class_="preview"),
+        tag("label", "The line to paste", for_="embed-line"),
+        tag("textarea", line, id="embed-line", rows="4", readonly=True, spellcheck="false"),
+        tag("p", button("Copy", "copy_frame", data_from="embed-line", class_="main")),
+    )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from math import log
+from array import array
+from math import ceil, floor, log, log10
 
-import numpy as np
 from bokeh.core.property.vectorization import value
 from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, LabelSet, LinearAxis, LogAxis, Range1d, Span
 from bokeh.plotting import figure
 
-from envelope.curves import Chart, Mark, Series
+from envelope.chart import Chart, Mark, Series
 from envelope.units import shorten, text, token_text
 
 from app.theme import FONT, HEIGHT, Palette
 
 _ROOM = 1.18  # above the highest point, for the labels
+_WEIGHED = 4  # one point in four is asked whether a label hides it
 _HOVERED = 3  # one point in three answers the pointer: some ten pixels apart
 _TICKS = {
     "ratio": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1),
@@ -77,7 +78,7 @@ class Figure:
         styles = [(one, colors.accent, 2.2, "solid") if one is main else (one, colors.other, 1.5, "solid") for one in chart.series]
         styles += [(one, colors.warning, 1.8, "dashed") for one in before]
         self.lines.data = {
-            "xs": [np.asarray(one.x, float) for one, *_ in styles], "ys": [np.asarray(one.y, float) for one, *_ in styles],
+            "xs": [_floats(one.x) for one, *_ in styles], "ys": [_floats(one.y) for one, *_ in styles],
             "color": [color for _, color, *_ in styles], "width": [width for *_, width, _ in styles], "dash": [dash for *_, dash in styles],
         }  # fmt: skip
         self._hover(chart, main)
@@ -88,7 +89,7 @@ class Figure:
         more = main.hover or ("",) * len(main.x)
         points = list(zip(main.x, main.y, more, strict=True))[::_HOVERED]
         said = [_said(chart, x, y, words) for x, y, words in points]
-        self.points.data = {"x": np.asarray(main.x[::_HOVERED], float), "y": np.asarray(main.y[::_HOVERED], float), "said": said}
+        self.points.data = {"x": _floats(main.x[::_HOVERED]), "y": _floats(main.y[::_HOVERED]), "said": said}
 
     def _frame(self, chart: Chart, series: list[Series]) -> None:
         low, high = min(min(one.x) for one in series), max(max(one.x) for one in series)
@@ -116,16 +117,18 @@ class Figure:
         """For each label the side of its point where it hides least: inside the plot, off the lines, off other labels."""
         width, height = _INSIDE
         low, high, top = self.model.x_range.start, self.model.x_range.end, self.model.y_range.end
-        xs, ys = np.concatenate(self.lines.data["xs"]), np.concatenate(self.lines.data["ys"])
-        across = (np.log(xs / low) / log(high / low) if self._log_x else (xs - low) / (high - low)) * width
-        up = ys / top * height
+
+        def across(x: float) -> float:
+            return (log(x / low) / log(high / low) if self._log_x else (x - low) / (high - low)) * width
+
+        drawn = zip(self.lines.data["xs"], self.lines.data["ys"], strict=True)
+        points = [(across(x), y / top * height) for xs, ys in drawn for x, y in zip(xs[::_WEIGHED], ys[::_WEIGHED], strict=True)]
         taken: list[tuple[float, float, float, float]] = []
         chosen = []
         for mark in marks:
-            x = (log(mark.x / low) / log(high / low) if self._log_x else (mark.x - low) / (high - low)) * width
-            y = float(mark.y) / top * height
+            x, y = across(float(mark.x)), float(mark.y) / top * height
             boxes = [_box(x, y, len(mark.label) * _LETTER, side) for side in _SIDES]
-            costs = [_hidden(box, across, up, taken, width, height) for box in boxes]
+            costs = [_hidden(box, points, taken, width, height) for box in boxes]
             best = costs.index(min(costs))
             taken.append(boxes[best])
             chosen.append(_SIDES[best])
@@ -144,6 +147,11 @@ class Figure:
         self._default.line_color = colors.warning
 
 
+def _floats(values: tuple[float, ...]) -> array:
+    """As one block of memory, which passes to the page twenty times faster than a list."""
+    return array("d", (float(one) for one in values))
+
+
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
@@ -153,12 +161,12 @@ def _box(x: float, y: float, width: float, side: tuple[str, int, int]) -> Box:
     return left, y + lift, left + width, y + lift + _LINE
 
 
-def _hidden(box: Box, across: np.ndarray, up: np.ndarray, taken: list[Box], width: int, height: int) -> float:
+def _hidden(box: Box, points: list[tuple[float, float]], taken: list[Box], width: int, height: int) -> float:
     """What a label in this box would hide: points of lines, and, far worse, other labels or what is cut off."""
     left, bottom, right, top = box
-    points = int(np.count_nonzero((across > left) & (across < right) & (up > bottom) & (up < top)))
+    hidden = sum(left < x < right and bottom < y < top for x, y in points)
     labels = sum(left < other[2] and right > other[0] and bottom < other[3] and top > other[1] for other in taken)
-    return points + 40 * labels + 100 * (left < 0 or right > width) + 100 * (bottom < 0 or top > height)
+    return hidden + 40 * labels + 100 * (left < 0 or right > width) + 100 * (bottom < 0 or top > height)
 
 
 def _label(axis: LinearAxis | LogAxis, ticks: list[float], unit: str) -> None:
@@ -180,9 +188,9 @@ def tick_text(number: float, unit: str) -> str:
 def _even(low: float, high: float) -> list[float]:
     """Four to six round steps between two values."""
     rough = float(high - low) / 4 or 1.0
-    power = 10.0 ** np.floor(np.log10(rough))
+    power = 10.0 ** floor(log10(rough))
     step = min((power * nice for nice in _NICE), key=lambda one: abs(log(one / rough)))
-    first, last = int(np.ceil(float(low) / step)), int(np.floor(float(high) / step + 1e-9))
+    first, last = ceil(float(low) / step), floor(float(high) / step + 1e-9)
     return [step * index for index in range(first, last + 1)]
 
 

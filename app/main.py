@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import panel as pn
+from bokeh.document import Document
 
-from app import browser, inputs, link, page
+from app import browser, embed, inputs, link, page
 from app.actions import Actions
 from app.browser import Browser, Message
+from app.embed import Embed
 from app.figures import Figure
 from app.page import Drawn, View
 from app.state import State, stated
@@ -14,46 +16,51 @@ from app.theme import palette
 
 
 class Page:
-    """One open page. `door` and `figures` are its roots in the Bokeh document."""
+    """One open page in a Bokeh document. With `embedded`, the part of it that other pages show in a frame."""
 
-    def __init__(self, query: str = "", *, dark: bool = False, narrow: bool = False) -> None:
+    def __init__(self, document: Document, query: str = "", *, embedded: bool = False, dark: bool = False, narrow: bool = False) -> None:
+        self.document = document
         self.browser = Browser()
         self.view = View(folded=inputs.FOLDED_NARROW if narrow else inputs.FOLDED)
+        self.embed: Embed | None = None
         self.dark = dark
         self.state = State()
         self.figures: dict[str, Figure] = {}
-        self._shown: dict[str, str] = {}
-        self._shown_stale = False
         self._actions = Actions(self)
-        self.load(query)
+        self.load(query, embedded=embedded)
         self.drawn = Drawn(self.state)
-        for key in page.MAIN_CHARTS:
-            self.figures[key] = Figure(key, self.drawn[key])
-        self._draw()
         self._shown = self._made()
-        self.browser.show({"page": str(page.whole(self._shown))})
+        self._shown_stale = False
+        self._placed = frozenset(self.drawn.mounted)
+        document.add_root(self.browser.door)
+        self._draw()
+        self.browser.show({"page": str(embed.whole(self.embed, self._shown) if self.embed else page.whole(self._shown))})
         self.browser.flush()
         self.browser.listen(self.hear)
 
     @property
     def query(self) -> str:
         """The address of the last good state, and of A where one is pinned."""
-        return link.write(self.state.given(), stated(self.state.pinned) if self.state.pinned else None)
+        other = self.embed.query if self.embed else {}
+        return link.write(self.state.given(), stated(self.state.pinned) if self.state.pinned else None, other)
 
-    def load(self, query: str) -> None:
+    def load(self, query: str, *, embedded: bool = False) -> None:
         """Take the state from an address, and say what of it was ignored."""
         found = link.read(query)
         self.state.load(found.texts)
         self.state.unpin()
         if found.pinned is not None:
             self.state.pin(found.pinned)
-        self.view.notices = (*(page.notice(words) for words in found.problems), *self._actions.catalogue_changes(found.data))
+        problems = found.problems
+        if embedded:
+            self.embed, more = Embed.read(found.other)
+            problems += more
+        self.view.notices = (*(page.notice(words) for words in problems), *self._actions.catalogue_changes(found.data))
 
     def hear(self, message: Message) -> None:
         """Act on what the page said, then show what changed."""
         self._actions.act(message)
         self.refresh()
-        self.browser.flush()
 
     def refresh(self) -> None:
         """Show every region and chart that is no longer what the page has."""
@@ -66,18 +73,26 @@ class Page:
             self.browser.stale(self._shown_stale)
         self.browser.flush()
         self._draw()
+        for key in self.drawn.mounted.keys() - self._placed:
+            self.browser.place(self.figures[key].model.id, key)
+        self._placed = frozenset(self.drawn.mounted)
+        self.browser.flush()
 
     def _made(self) -> dict[str, str]:
-        return {name: str(make() or "") for name, make in page.regions(self.state, self.view, self.drawn).items()}
+        made = embed.regions(self.embed, self.state, self.view, self.drawn) if self.embed else page.regions(self.state, self.view, self.drawn)
+        return {name: str(make() or "") for name, make in made.items()}
 
     def _draw(self) -> None:
-        for key, figure in self.figures.items():
-            figure.draw(self.drawn[key], palette(self.dark), self.drawn.pinned(key))
+        """Put the data of every mounted chart into its figure, made when first needed."""
+        for key in self.drawn.mounted:
+            if key not in self.figures:
+                self.figures[key] = Figure(key, self.drawn[key])
+                self.document.add_root(self.figures[key].model)
+            self.figures[key].draw(self.drawn[key], palette(self.dark), self.drawn.pinned(key))
 
 
 def main() -> None:
     """Put the page's roots in the current document."""
-    shown = Page(browser.query(), dark=browser.prefers_dark(), narrow=browser.is_narrow())
-    # Roots of the document itself: a pane would wrap each figure in a layout of its own.
-    for root in (shown.browser.door, *(figure.model for figure in shown.figures.values())):
-        pn.state.curdoc.add_root(root)
+    Page(
+        pn.state.curdoc, browser.query(), embedded=browser.is_embedded(), dark=browser.prefers_dark(), narrow=browser.is_narrow()
+    )

@@ -42,10 +42,10 @@ def _flat(children: Iterable[Child]) -> Iterator[str]:
             yield escape(child)
 
 
-def tag(name: str, *children: Child, **attributes: object) -> Markup:
+def tag(element: str, /, *children: Child, **attributes: object) -> Markup:
     """An element. `class_` is the class, `data_key` is `data-key`; True is a bare attribute, None and False none."""
-    opening = f"<{name}{''.join([_attribute(key, value) for key, value in attributes.items() if value is not None and value is not False])}>"
-    return Markup(opening if name in _VOID else f"{opening}{''.join(_flat(children))}</{name}>")
+    opening = f"<{element}{''.join([_attribute(key, value) for key, value in attributes.items() if value is not None and value is not False])}>"
+    return Markup(opening if element in _VOID else f"{opening}{''.join(_flat(children))}</{element}>")
 
 
 def _attribute(key: str, value: object) -> str:
@@ -53,6 +53,6 @@ def _attribute(key: str, value: object) -> str:
     return f" {name}" if value is True else f' {name}="{escape(value)}"'
 
 
-def button(label: Child, do: str, **attributes: object) -> Markup:
+def button(label: Child, do: str, /, **attributes: object) -> Markup:
     """A button that sends `do`, with its data attributes, to the page's handler."""
     return tag("button", label, type="button", data_do=do, **attributes)

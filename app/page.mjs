@@ -96,6 +96,15 @@ function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+// Bokeh draws a new root some frames after it was added, at the end of the body; from there it moves to its place.
+async function place(figure, mount) {
+  for (let frame = 0; frame < 120; frame += 1) {
+    const view = Bokeh.index.find_one_by_id(figure);
+    if (view?.el.isConnected || (view && frame > 2)) return void document.getElementById(mount)?.append(view.el);
+    await new Promise(requestAnimationFrame);
+  }
+}
+
 const COMMANDS = {
   show: ({ regions }) => Object.entries(regions).forEach(([name, html]) => show(name, html)),
   address: ({ query, settled: isStep }) => writeAddress(query, isStep),
@@ -104,6 +113,7 @@ const COMMANDS = {
   save: ({ name, kind, text }) => save(name, new Blob([text], { type: kind })),
   picture: ({ figure, name }) => Bokeh.index.find_one_by_id(figure).export("png").canvas.toBlob((blob) => save(name, blob)),
   stale: ({ stale }) => document.documentElement.toggleAttribute("data-stale", stale),
+  place: ({ figure, key }) => place(figure, `plot-${key}`),
   say: ({ text }) => say(text),
   dialog: ({ open }) => {
     const dialog = page().querySelector("dialog");
@@ -146,7 +156,7 @@ function flushTyped() {
 function listen() {
   const root = page();
   root.addEventListener("input", ({ target }) => {
-    if (target.dataset.sends) return send({ do: target.dataset.sends, text: target.value });
+    if (target.dataset.sends) return send({ do: target.dataset.sends, name: target.name, text: target.value });
     if (!target.dataset.key || target.nodeName === "SELECT") return;
     typed.set(target.dataset.key, target.value);
     timer ||= setTimeout(flushTyped);
@@ -192,6 +202,14 @@ export function connect(bokehDocument) {
   door.properties.told.change.connect(() => obey(door.told));
   obey(door.told);
   for (const message of waiting.splice(0)) send(message);
+}
+
+// A frame tells the page around it how tall it is.
+if (parent !== window) {
+  new ResizeObserver(() => {
+    const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
+    parent.postMessage({ type: "serving-envelope:height", height }, "*");
+  }).observe(document.documentElement);
 }
 
 listen();

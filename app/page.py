@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from envelope.curves import CHARTS, Chart
+from envelope.chart import Chart
+from envelope.curves import CHARTS
 
 from app import charts, findings, header, inputs, quantities, sections
 from app.markup import Markup, button, join, tag
+from app.sections import MAIN_CHARTS
 from app.state import State
 
-MAIN_CHARTS = ("pool-ratio", "experts")
 
 
 @dataclass
@@ -27,11 +28,19 @@ class View:
 
 
 class Drawn:
-    """The charts of one state, each computed once."""
+    """The charts of one state, each computed once. `mounted` are those that the page has a place for."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._charts: dict[tuple[str, bool], Chart] = {}
+        self.mounted: dict[str, None] = {}
+
+    def mount(self, key: str) -> Markup | None:
+        """The place where the figure goes; none for a chart that does not apply."""
+        if not self[key].series:
+            return None
+        self.mounted[key] = None
+        return mount(key)
 
     def __getitem__(self, key: str) -> Chart:
         return self._get(key, False)
@@ -56,12 +65,13 @@ def regions(state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Ma
         "numbers": lambda: quantities.cards(state.envelope, view.how),
         "compared": lambda: sections.compared(state),
         "findings": lambda: findings.listed(state.envelope),
-        "sections": lambda: sections.folded(state, view.opened),
+        "sections": lambda: sections.folded(state, view.opened, drawn),
         "dialog": lambda: view.dialog,
     }
     for name in inputs.groups():
         made[inputs.region(name)] = lambda name=name: inputs.group(state, name, view.folded)
     for key in MAIN_CHARTS:
+        drawn.mounted[key] = None
         made[f"title-{key}"] = lambda key=key: charts.heading(drawn[key])
         made[f"more-{key}"] = lambda key=key: charts.more(drawn[key], key in view.tables)
     return made
@@ -96,8 +106,13 @@ def whole(made: dict[str, str]) -> Markup:
     )
 
 
+def mount(key: str) -> Markup:
+    """A place for a figure; the page's script leaves alone what is inside."""
+    return tag("div", class_="plot", data_root_name=f"chart-{key}", data_keep=True, id=f"plot-{key}")
+
+
 def _chart(region: Callable[..., Markup], key: str) -> Markup:
-    return tag("figure", region(f"title-{key}"), sections.mount(key), region(f"more-{key}"), class_="chart", id=f"chart-{key}")
+    return tag("figure", region(f"title-{key}"), mount(key), region(f"more-{key}"), class_="chart", id=f"chart-{key}")
 
 
 def notice(*words: object, do: tuple[Markup, ...] = ()) -> Markup:

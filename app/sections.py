@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from envelope import export
-from envelope.curves import CHARTS
+from envelope.chart import Chart
 from envelope.scenario import BY_KEY
 from envelope.sections import Section, Table, sections
 
@@ -12,15 +14,24 @@ from app.markup import Markup, button, join, tag
 from app.state import State
 
 ALL_NUMBERS = "all-numbers"
+MAIN_CHARTS = ("pool-ratio", "experts")  # always on the page
 
 
-def folded(state: State, opened: frozenset[str]) -> Markup:
+class Charts(Protocol):
+    """The charts of one state by key; `mount` is the place for one."""
+
+    def __getitem__(self, key: str) -> Chart: ...
+
+    def mount(self, key: str) -> Markup | None: ...
+
+
+def folded(state: State, opened: frozenset[str], drawn: Charts) -> Markup:
     """Every section, and after them all the numbers there are."""
-    return join((_section(state, one, one.key in opened) for one in sections()), _all_numbers(state, ALL_NUMBERS in opened))
+    return join((_section(state, one, one.key in opened, drawn) for one in sections()), _all_numbers(state, ALL_NUMBERS in opened))
 
 
-def _section(state: State, section: Section, opened: bool) -> Markup:
-    return _fold(section.key, section.title, section.answer(state.envelope), _content(state, section) if opened else None)
+def _section(state: State, section: Section, opened: bool, drawn: Charts) -> Markup:
+    return _fold(section.key, section.title, section.answer(state.envelope), content(state, section, drawn) if opened else None)
 
 
 def _all_numbers(state: State, opened: bool) -> Markup:
@@ -40,14 +51,15 @@ def _fold(key: str, title: str, answer: str, content: Markup | None) -> Markup:
     )
 
 
-def _content(state: State, section: Section) -> Markup:
-    content = section.content(state.envelope)
+def content(state: State, section: Section, drawn: Charts) -> Markup:
+    """What an open section shows: words, its inputs, its numbers, tables and charts."""
+    shown = section.content(state.envelope)
     return join(
-        (tag("p", words) for words in content.paragraphs),
-        tag("div", (inputs.row(state, BY_KEY[key], section.key) for key in content.inputs), class_="some-inputs") if content.inputs else None,
-        quantities.table(state.envelope, content.quantities) if content.quantities else None,
-        (_table(one) for one in content.tables),
-        (_chart(state, key) for key in content.charts),
+        (tag("p", words) for words in shown.paragraphs),
+        tag("div", (inputs.row(state, BY_KEY[key], section.key) for key in shown.inputs if state.envelope.scenario.applies(key)), class_="some-inputs") if shown.inputs else None,
+        quantities.table(state.envelope, shown.quantities) if shown.quantities else None,
+        (_table(one) for one in shown.tables),
+        (_chart(drawn, key) for key in shown.charts),
     )
 
 
@@ -68,14 +80,10 @@ def _row(cells: tuple[str, ...]) -> Markup:
     return tag("tr", tag("th", cells[0], scope="row"), (tag("td", cell) for cell in cells[1:]))
 
 
-def _chart(state: State, key: str) -> Markup:
-    chart = CHARTS[key](state.envelope)
-    return tag("figure", charts.heading(chart), mount(key) if not chart.reason else None, class_="chart", id=f"chart-{key}")
-
-
-def mount(key: str) -> Markup:
-    """The place where a figure of that key goes; the page never touches what is inside."""
-    return tag("div", class_="plot", data_root_name=f"chart-{key}", data_keep=True, id=f"plot-{key}")
+def _chart(drawn: Charts, key: str) -> Markup:
+    if key in MAIN_CHARTS:
+        return tag("p", tag("a", drawn[key].title, href=f"#chart-{key}"), " (the chart above)", class_="note")
+    return tag("figure", charts.heading(drawn[key]), drawn.mount(key), charts.more(drawn[key], False), class_="chart", id=f"chart-{key}")
 
 
 def compared(state: State) -> Markup | None:
