@@ -41,7 +41,7 @@ def _cost_context(e: Evaluation) -> Chart:
     series = [main, _engine_costs(e, points), _small_cache_costs(e, points)]
     marks = [Mark(f"{token_text(context)}: {money(found[0])}", context, found[0], "chosen")] if (found := cost_at(e, context)) else []
     price = e.input("output_price")
-    title = f"An output token costs {money(main.y[-1] / main.y[0])} at {token_text(main.x[-1])} for $1 at {token_text(main.x[0])}"
+    title = f"A million output tokens cost {money(main.y[0])} at {token_text(main.x[0])}, {money(main.y[-1])} at {token_text(main.x[-1])}"
     if price is not None:
         series.append(Series("list price", (main.x[0], main.x[-1]), (float(price), float(price))))
         marks.append(Mark(f"list price {money(price)}", main.x[0], float(price)))
