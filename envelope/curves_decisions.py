@@ -169,8 +169,8 @@ def _pool_mixes(e: Evaluation) -> Chart:
         "SGLang's default 0.8": [_unrounded(e, one, pools.SGLANG_DEFAULT_RATIO) for one in mixes],
     }
     series = tuple(Series(label, shares, tuple(ys), "main" if index == 0 else "other") for index, (label, ys) in enumerate(held.items()))
-    marks = tuple(Mark(f"{label}: {ys[10]:,.0f}", 0.5, ys[10], "best" if index == 0 else "plain") for index, (label, ys) in enumerate(held.items()))
-    title = f"Equal {token_text(short)} and {token_text(long)} sessions: {marks[0].y:,.0f} at their own ratio, {marks[1].y:,.0f} at the one for {token_text(long)}"
+    marks = tuple(Mark(f"{label}: {int(ys[10]):,}", 0.5, ys[10], "best" if index == 0 else "plain") for index, (label, ys) in enumerate(held.items()))
+    title = f"Equal {token_text(short)} and {token_text(long)} sessions: {int(marks[0].y):,} at their own ratio, {int(marks[1].y):,} at the one for {token_text(long)}"
     return Chart("pool-mix", title, f"sessions, before rounding to whole groups, by share of {token_text(long)} sessions; the rest hold {token_text(short)}", f"share of {token_text(long)} sessions", "sessions", "share", "sessions", series, marks, log_x=False)
 
 

@@ -27,7 +27,8 @@ def answer(envelope: Envelope) -> str:
     if scenario["score"] is None:
         return f"{known}; a deployment more than a point below it in that harness has a fault"
     difference = needed(envelope, "accuracy_difference")
-    return f"{shorten(float(difference), 3)} points to the reference, {_SAYS[needed(envelope, 'accuracy_verdict')]}"
+    side = "below" if difference < 0 else "above"
+    return f"{abs(float(difference)):.2f} points {side} the reference, {_SAYS[needed(envelope, 'accuracy_verdict')]}"
 
 
 def content(envelope: Envelope) -> Content:

@@ -1,0 +1,237 @@
+"""The sections: what their headers answer, and that what they show exists and is whole."""
+
+from dataclasses import replace
+
+import pytest
+
+from envelope import evaluate
+from envelope.curves import CHARTS
+from envelope.decisions import ALL
+from envelope.quantities import BY_KEY as QUANTITIES
+from envelope.scenario import BY_KEY as FIELDS
+from envelope.sections import sections
+
+SECTION = {section.key: section for section in ALL}
+CYCLE = {"draft_ms": 8, "verify_ms": 42, "other_ms": 5, "step_ms": 30}
+LAYERS = "h4096.v131072~40x_full.q32.kv8.k128_moe.e64.k4.w8192.m2"
+
+STATES = {
+    "muse": {},
+    "muse-alone": {"gpus": 2},
+    "muse-mixed": {"mix": "32K:3,128K:1", "batch": 32, "acceptance": "3.2", **CYCLE, "host_cache_per_rank": "200GB"},
+    "muse-mac": {"machine": "mac-studio-m5-ultra", "gpus": 2},
+    "muse-own-split": {"split": "bf16~routed_experts.fp8"},
+    "gpt-oss": {"model": "gpt-oss-120b"},
+    "qwen3": {"model": "qwen3-235b", "ep": 1},
+    "deepseek": {"model": "deepseek-v3", "machine": "hgx-h100"},
+    "llama": {"model": "llama-3.1-70b", "machine": "dgx-spark"},
+    "flash": {"model": "deepseek-v4.1-flash"},
+    "pasted": {"model": "custom", "groups": LAYERS, "gpu_hour": 2},
+}
+
+
+def answer(key, **inputs):
+    return SECTION[key].answer(evaluate(**inputs))
+
+
+def table(key, title, **inputs):
+    """The rows of a section's table by their first cell."""
+    content = SECTION[key].content(evaluate(**inputs))
+    return {row[0]: row[1:] for one in content.tables if one.title.startswith(title) for row in one.rows}
+
+
+def test_the_sections_come_in_the_order_decisions_are_made():
+    assert [section.key for section in sections()] == [
+        "checkpoint", "parallelism", "pools", "speculation", "context-price", "accuracy", "benchmark", "turn", "admission",
+    ]  # fmt: skip
+
+
+class TestAnswers:
+    @pytest.mark.parametrize(
+        ("key", "words"),
+        [
+            ("checkpoint", "NVFP4 532.7 GB is 5.2 bits per parameter; native on this machine"),
+            ("parallelism", "exchange does 9,591 FLOP per byte, this machine asks 15,000: it cannot fully hide"),
+            ("pools", "equal 32K and 128K sessions: ratio 0.125 fits 370"),
+            ("speculation", "an 8-token verify step reads 7.2× the expert bytes at 1 request, 1.6× at 32"),
+            ("context-price", "decoding costs more than the list price from about 313K on"),
+            ("accuracy", "the reference is 97.8 in SGLang launch post; a deployment more than a point below it in that harness has a fault"),
+            ("benchmark", "80.3K tokens/s per GPU is 0.27% output; an agent waits 12.4 of 16.0 s"),
+            ("turn", "a conversation bills $0.2597 and rents $0.024: a margin of 91% at most"),
+        ],
+    )
+    def test_of_the_seed_s_state(self, key, words):
+        assert answer(key) == words
+
+    @pytest.mark.parametrize(
+        ("key", "inputs", "words"),
+        [
+            ("checkpoint", {"machine": "hgx-h200"}, "NVFP4 532.7 GB is 5.2 bits per parameter; on this machine it saves memory only"),
+            ("parallelism", {"model": "llama-3.1-70b"}, "no experts to exchange; 160 collectives per token"),
+            ("parallelism", {"gpus": 4}, "exchange does 9,591 FLOP per byte, this machine asks 15,000: it cannot fully hide"),
+            ("parallelism", {"gpus": 2}, "exchange does 19,181 FLOP per byte with 1 expert in 2 local, this machine asks 15,000: it can hide"),
+            ("pools", {"mix": "32K:3,128K:1"}, "3 of 32K and 1 of 128K: ratio 0.179 fits 476"),
+            ("pools", {"model": "llama-3.1-70b"}, "one pool: every layer keeps the same span, so there is no ratio to set"),
+            ("speculation", {**CYCLE, "acceptance": "3.2"}, "timed: 17.2 ms per token against 30.0 ms, 1.75× faster: keep it"),
+            ("speculation", {"verify_tokens": 4}, "a 4-token verify step reads 3.8× the expert bytes at 1 request, 1.5× at 32"),
+            ("speculation", {"model": "llama-3.1-70b"}, "an 8-token verify step reads the weights of a plain step: the model has no routed experts"),
+            ("accuracy", {"score": "97.6", "harness": "SGLang launch post"}, "0.20 points below the reference, the same harness and within a point: fine"),
+            ("accuracy", {"score": "95", "harness": "AMD vLLM"}, "2.80 points below the reference, another harness: not comparable"),
+            ("accuracy", {"model": "qwen3-235b"}, "no answer: no reference score is known for this model"),
+            ("benchmark", {"model": "qwen3-235b"}, "no answer: no benchmark of this model on this machine is stated (total_tokens_per_gpu_s)"),
+            ("admission", {"usable_per_rank": "60GiB"}, "no answer: weights 65.51 GiB leave nothing of the usable 60 GiB per rank"),
+            (
+                "admission",
+                {
+                    "gpus": 1, "weight_bytes": "52GiB", "usable_per_rank": "80GiB", "graph_bytes": "8GiB", "reserve_bytes": "4GiB", "state_reserve": "1GiB",
+                    "cache_bytes_per_token": 81_920, "prompt_reserve": 8192, "output_reserve": 1024, "arrival_per_s": 2, "residence_s": 21,
+                },
+                "16 GiB per rank for requests: at most 21 of 9,216 tokens; 42 in flight take 2 replicas",
+            ),
+        ],
+    )  # fmt: skip
+    def test_follow_the_state(self, key, inputs, words):
+        assert answer(key, **inputs) == words
+
+
+@pytest.mark.parametrize("inputs", STATES.values(), ids=STATES)
+@pytest.mark.parametrize("section", ALL, ids=SECTION)
+class TestContent:
+    def test_names_only_what_exists(self, section, inputs):
+        envelope = evaluate(**inputs)
+        content = section.content(envelope)
+        assert set(content.quantities) <= QUANTITIES.keys()
+        assert set(content.charts) <= CHARTS.keys()
+        assert all(envelope.scenario.applies(key) for key in content.inputs)
+        assert set(content.inputs) <= FIELDS.keys()
+
+    def test_tables_are_whole(self, section, inputs):
+        for one in section.content(evaluate(**inputs)).tables:
+            assert one.rows
+            assert {len(row) for row in one.rows} == {len(one.columns)}
+
+    def test_quantities_have_a_working_or_a_reason(self, section, inputs):
+        envelope = evaluate(**inputs)
+        for key in section.content(envelope).quantities:
+            quantity = envelope[key]
+            assert (quantity.value is None) == bool(quantity.reason)
+            assert quantity.working or quantity.reason
+
+
+class TestTables:
+    def test_formats_side_by_side(self):
+        """Source: the first seed: 1.644 TB, 532.7 GB, 508.5 GB; 54.1 GB and 75% BF16 at batch 1; 483.8 B displayed."""
+        rows = table("checkpoint", "Formats")
+        assert rows["BF16, published"][0] == "1.644 TB"
+        assert rows["NVFP4, published"][:5] == ("532.7 GB", "5.18 bits", "54.1 GB", "75%", "483.8 B")
+        assert rows["MXFP4, published"][0] == "508.5 GB"
+        assert rows["4.5 bits for everything"][1] == "4.50 bits"
+
+    def test_the_chosen_batch_has_its_own_column(self):
+        assert table("checkpoint", "Formats", batch=73)["NVFP4, published"][2:4] == ("54.1 GB", "477 GB")
+
+    def test_a_stated_split_stands_beside_the_formats(self):
+        assert "your split" in table("checkpoint", "Formats", split="bf16~routed_experts.fp8")
+
+    def test_the_split_by_part_and_layer(self):
+        rows = SECTION["checkpoint"].content(evaluate()).tables[1].rows
+        assert ("routed experts", "NVFP4", "60", "773 B", "435 GB", "13.6 GB") in rows
+        assert ("routed experts", "BF16", "2", "25.8 B", "51.5 GB", "1.61 GB") in rows
+
+    def test_what_each_published_ratio_fits(self):
+        """Source: the first seed: 95, 146, 200, 220 and 245 of 258."""
+        content = SECTION["pools"].content(evaluate())
+        assert [row[1:3] for row in content.tables[0].rows] == [
+            ("0.0782", "258"), ("0.8", "95"), ("0.4", "146"), ("0.2", "200"), ("0.15", "220"), ("0.1", "245"),
+        ]  # fmt: skip
+
+    def test_a_ratio_for_one_length_at_another(self):
+        """Source: the first seed: 665 at 32K's own ratio, 258 at the one for 128K; 38 and 11 at a million."""
+        rows = table("pools", "One ratio")
+        assert rows["32K"][:4] == ("0.313", "665", "258", "61%")
+        assert (rows["1M"][1], rows["1M"][4]) == ("38", "11")
+
+    def test_costs_by_context_beside_another_cache(self):
+        """Source: the first seed: $0.44, $1.83 and $13.05; with 890 bytes $0.30 and $0.34."""
+        rows = table("context-price", "Cost per million")
+        assert [rows[length][1] for length in ("8K", "128K", "1M")] == ["$0.44", "$1.83", "$13.05"]
+        assert [rows[length][4] for length in ("8K", "128K")] == ["$0.30", "$0.34"]
+        assert rows["128K"][3] == "$1.92"
+
+    def test_measured_points_stand_beside_the_bound(self):
+        """Source: the first seed: 71% at 4 requests and 31% at 32, while the bound rises."""
+        rows = table("speculation", "Verify over plain")
+        assert rows["4"][3].startswith("1.71× DFlash V2") and rows["32"][3].startswith("1.31× DFlash V2")
+        assert float(rows["4"][2].rstrip("×")) < float(rows["32"][2].rstrip("×"))
+
+    def test_the_teaching_example(self):
+        """Source: the second seed: 52 and 32 GiB a rank, 41.5 by naive division, 512 GiB in all."""
+        rows = table("parallelism", "Teaching example")
+        assert rows["EP 8"] == ("40 GiB", "12 GiB", "52 GiB", "41.5 GiB", "416 GiB")
+        assert (rows["EP 16"][2], rows["EP 16"][4]) == ("32 GiB", "512 GiB")
+
+    def test_the_same_conversation_at_other_prices(self):
+        """Source: the first seed: $0.0171 off-peak would not cover the rental."""
+        rows = SECTION["turn"].content(evaluate()).tables[2].rows
+        assert [row[1:4] for row in rows if "Flash" in row[0]] == [
+            ("DeepSeek off-peak", "$0.0171", "−43%"), ("DeepSeek peak (01-04, 06-10 UTC weekdays)", "$0.0341", "28%"),
+        ]  # fmt: skip
+
+    def test_the_budget_is_in_gib(self):
+        content = SECTION["admission"].content(evaluate(usable_per_rank="80GiB", weight_bytes="52GiB", gpus=1, graph_bytes="8GiB", reserve_bytes="4GiB"))
+        assert "GiB" in content.tables[0].title
+        assert [row[:2] for row in content.tables[0].rows][:5] == [
+            ("usable", "80 GiB"), ("weights", "52 GiB"), ("graphs and communication", "8 GiB"), ("reserve", "4 GiB"), ("left for request state", "16 GiB"),
+        ]  # fmt: skip
+
+    def test_the_checklist_says_what_a_benchmark_leaves_out(self):
+        rows = table("benchmark", "What a day-zero")
+        assert rows["output tokens/s per GPU"][0] == "220 tok/s"
+        assert rows["think time"] == ("not stated", "missing")
+        assert table("benchmark", "What a day-zero", think_s=2)["think time"] == ("2.00 s between turns", "stated")
+
+
+class TestCharts:
+    def chart(self, key, **inputs):
+        return CHARTS[key](evaluate(**inputs))
+
+    def test_cost_meets_the_list_price(self):
+        drawn = self.chart("cost-context")
+        assert drawn.title == "Decoding costs more than its list price from about 313K tokens on"
+        assert [mark.label for mark in drawn.marks] == ["128K: $1.83", "list price $4.25", "about 313K"]
+        assert [one.label for one in drawn.series] == ["at the ceiling", "engine's sessions", "with the 890-byte cache of DeepSeek V4.1-Flash", "list price"]
+
+    def test_speculation_marks_the_printed_ratios_and_the_measured_points(self):
+        drawn = self.chart("speculation")
+        assert [mark.label for mark in drawn.marks][:3] == ["7.2× at 1", "5.3× at 4", "1.6× at 32"]
+        measured = {(mark.x, mark.y) for mark in drawn.marks if mark.label.startswith("measured")}
+        assert measured == {(4, 1.71), (32, 1.31), (4, 1.70), (32, 1.06)}
+        assert "no verdict" in drawn.subtitle and drawn.series[2].label.startswith("bytes-only bound")
+
+    def test_margins_at_the_known_rentals(self):
+        assert [mark.label for mark in self.chart("margin").marks] == ["$6.00: 92%", "$9.50: 87%", "$6.77: 91%"]
+
+    def test_mixes(self):
+        assert self.chart("pool-mix").title == "Equal 32K and 128K sessions: 371 at their own ratio, 258 at the one for 128K"
+
+    def test_balance_improves_with_tokens(self):
+        drawn = self.chart("expert-balance")
+        assert list(drawn.series[0].y) == sorted(drawn.series[0].y, reverse=True)
+
+    @pytest.mark.parametrize("key", ["cost-context", "speculation", "margin", "pool-mix", "expert-balance"])
+    def test_says_why_it_does_not_apply(self, key):
+        drawn = self.chart(key, model="llama-3.1-70b", machine="mac-studio-m5-ultra")
+        assert drawn.reason.startswith("Not drawn: ") and not drawn.series
+
+    @pytest.mark.parametrize("key", CHARTS)
+    def test_lines_have_as_many_heights_as_places(self, key):
+        for one in self.chart(key).series:
+            assert len(one.x) == len(one.y) and (not one.hover or len(one.hover) == len(one.x))
+
+
+def test_a_section_nobody_opens_is_not_computed():
+    """The header's answer is; the content's function is not called."""
+    calls = []
+    section = replace(SECTION["turn"], find_content=calls.append)
+    section.answer(evaluate())
+    assert calls == []
