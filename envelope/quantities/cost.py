@@ -63,7 +63,7 @@ def cost_engine_per_million_output(e: Evaluation) -> Found:
     return Found(found, lambda: f"{batch:,} sessions in the engine's pools instead of the ceiling {e['ceiling_sessions']:,}")
 
 
-@_quantity("cost_small_cache_per_million_output", "… with an 890-byte cache", "USD", "the same weights with the smallest published cache, 890 bytes per token and no window", SEED, _BOUND)
+@_quantity("cost_small_cache_per_million_output", "… with the smallest published cache", "USD", "the same weights with the smallest published cache per token, and no window", SEED, _BOUND)
 def cost_small_cache_per_million_output(e: Evaluation) -> Found:
     each, context = smallest_cache(e), e.input("context")
     priced = cost_at(e, context, each)
