@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from math import ceil, floor, log, log10
 
 from bokeh.core.property.vectorization import value
@@ -76,14 +77,15 @@ class Figure:
         main = next((one for one in chart.series if one.role == "main"), chart.series[0])
         before = [one for one in (pinned.series if pinned else ()) if one.role == "main"]
         styles = [(one, colors.accent, 2.2, "solid") if one is main else (one, colors.other, 1.5, "solid") for one in chart.series]
-        styles += [(one, colors.warning, 1.8, "dashed") for one in before]
+        styles += [(one, colors.quiet, 1.8, "dashed") for one in before]
         self.lines.data = {
             "xs": [_floats(one.x) for one, *_ in styles], "ys": [_floats(one.y) for one, *_ in styles],
             "color": [color for _, color, *_ in styles], "width": [width for *_, width, _ in styles], "dash": [dash for *_, dash in styles],
         }  # fmt: skip
         self._hover(chart, main)
         self._frame(chart, [one for one, *_ in styles])
-        self._mark(chart, colors)
+        a = tuple(replace(mark, label=f"A: {mark.label}", kind="a") for mark in (pinned.marks if before else ()) if mark.kind == "best")
+        self._mark(chart.marks + tuple(mark for mark in a if (mark.x, mark.y) not in {(one.x, one.y) for one in chart.marks}), colors)
 
     def _hover(self, chart: Chart, main: Series) -> None:
         more = main.hover or ("",) * len(main.x)
@@ -102,15 +104,15 @@ class Figure:
         _label(plot.yaxis[0], _even(0, top), chart.y_unit)
         plot.xaxis[0].axis_label = chart.x_label
 
-    def _mark(self, chart: Chart, colors: Palette) -> None:
-        color = {"best": colors.accent, "chosen": colors.accent, "default": colors.warning}
-        sides = self._sides(chart.marks)
+    def _mark(self, marks: tuple[Mark, ...], colors: Palette) -> None:
+        color = {"best": colors.accent, "chosen": colors.accent, "default": colors.warning, "a": colors.quiet}
+        sides = self._sides(marks)
         self.marks.data = {
-            "x": [float(mark.x) for mark in chart.marks], "y": [float(mark.y) for mark in chart.marks], "label": [mark.label for mark in chart.marks],
-            "color": [color.get(mark.kind, colors.other) for mark in chart.marks],
+            "x": [float(mark.x) for mark in marks], "y": [float(mark.y) for mark in marks], "label": [mark.label for mark in marks],
+            "color": [color.get(mark.kind, colors.other) for mark in marks],
             "align": [align for align, _, _ in sides], "shift": [shift for _, shift, _ in sides], "lift": [lift for _, _, lift in sides],
         }  # fmt: skip
-        default = next((mark for mark in chart.marks if mark.kind == "default"), None)
+        default = next((mark for mark in marks if mark.kind == "default"), None)
         self._default.update(location=float(default.x) if default else None, visible=default is not None)
 
     def _sides(self, marks: tuple[Mark, ...]) -> list[tuple[str, int, int]]:

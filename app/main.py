@@ -28,6 +28,7 @@ class Page:
         self.figures: dict[str, Figure] = {}
         self._actions = Actions(self)
         self.load(query, embedded=embedded)
+        self.state.forget()
         self.drawn = Drawn(self.state)
         self._shown = self._made()
         self._shown_stale = False

@@ -175,12 +175,14 @@ function listen() {
     closeMenus(null);
   });
   root.addEventListener("submit", (event) => event.preventDefault());
-  // A fold is told only when the reader did it, not when Python's answer did.
+  // The browser would toggle a fold after Python has answered, and so undo the answer: it is toggled here, before.
   root.addEventListener("click", (event) => {
-    const summary = event.target.closest("summary");
-    const fold = summary?.parentElement;
-    if (fold?.dataset.fold) send({ do: "fold", name: fold.dataset.fold, open: !fold.open ? "True" : "False" });
-  }, true);
+    const fold = event.target.closest("summary")?.parentElement;
+    if (!fold?.dataset.fold) return;
+    event.preventDefault();
+    fold.open = !fold.open;
+    send({ do: "fold", name: fold.dataset.fold, open: fold.open ? "True" : "False" });
+  });
   root.addEventListener("keydown", (event) => {
     if (event.key === "Escape") closeMenus(null);
   });
@@ -201,6 +203,7 @@ export function connect(bokehDocument) {
   door = bokehDocument.get_model_by_name("door");
   door.properties.told.change.connect(() => obey(door.told));
   obey(door.told);
+  document.querySelectorAll(".first-figure").forEach((figure) => figure.remove());
   for (const message of waiting.splice(0)) send(message);
 }
 

@@ -134,6 +134,10 @@ class State:
         """Stop comparing."""
         self.pinned = None
 
+    def forget(self) -> None:
+        """Start the history here."""
+        self._undo, self._redo = [], []
+
     def swap(self) -> None:
         """Make A the present state and the present one A."""
         if self.pinned is not None:
