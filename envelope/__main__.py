@@ -9,10 +9,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from envelope import catalog, export, pasted, verify
+from envelope import catalog, export, logs, pasted, verify
 from envelope.config import Refused
 from envelope.config import read as read_config
 from envelope.evaluation import Envelope
@@ -22,6 +23,7 @@ from envelope.scenario import FIELDS, Assumption, resolve
 from envelope.units import text
 
 LARGEST_FILE = 32 * 2**20
+_LONGEST_LINE = 1000
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 
 
@@ -33,17 +35,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0, 1 where a requirement or a figure fails, 2 for input that cannot be used."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = _COMMANDS.get(given[0]) if given else None
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that has no multiplication sign gets an escape, not a failure.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        code = command(given[1:]) if command else _evaluate(given)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        # `head` has seen enough. Python flushes once more at exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return command(given[1:]) if command else _evaluate(given)
     except (InputError, Unreadable, Refused) as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
+        print(" ".join(str(error).split())[:_LONGEST_LINE], file=sys.stderr)
         return 2
+
+
+def _write(words: str) -> None:
+    """Print. A reader such as `head` that has seen enough ends the printing, not the judging. Raises Unreadable."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(words)
+        sys.stdout.flush()
+    except OSError as error:
+        # Python flushes once more at exit, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise Unreadable(f"standard output: {error.strerror or error}") from None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,14 +79,15 @@ def _evaluate(given: list[str]) -> int:
     requirements = [_requirement(one) for one in options.require]
     envelope = _envelope(options.model, options.set)
     if options.json:
-        print(json.dumps(export.to_json(envelope), ensure_ascii=False, indent=1, allow_nan=False))
+        plain = str(getattr(sys.stdout, "encoding", "utf-8")).lower() not in ("utf-8", "utf8")
+        _write(json.dumps(export.to_json(envelope), ensure_ascii=plain, indent=1, allow_nan=False) + "\n")
     else:
-        sys.stdout.write(export.markdown(envelope) if options.markdown else export.terminal(envelope))
+        _write(export.markdown(envelope) if options.markdown else export.terminal(envelope))
     return _judge(envelope, requirements)
 
 
 def _add_sets(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="one input; see list fields")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="one input, the last of a key counts; see list fields")
 
 
 def _envelope(model: str, sets: list[str]) -> Envelope:
@@ -100,7 +115,7 @@ def _is_file(model: str) -> bool:
 def _reading(path: str):
     """Read a config, and the two files that may lie beside it."""
     if path == "-":
-        return read_config(sys.stdin.read(LARGEST_FILE + 1))
+        return read_config(_standard_input())
     beside = Path(path).parent
     quant, index = beside / "hf_quant_config.json", beside / "model.safetensors.index.json"
     return read_config(
@@ -112,19 +127,35 @@ def _reading(path: str):
 
 def _file(path: Path) -> bytes:
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise Unreadable(f"{path}: larger than {LARGEST_FILE >> 20} MiB")
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return _bounded(file.read(LARGEST_FILE + 1), str(path))
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise Unreadable("standard input: closed")
+    try:
+        return _bounded(sys.stdin.buffer.read(LARGEST_FILE + 1), "standard input")
     except OSError as error:
-        raise Unreadable(f"{path}: {error.strerror or error}") from None
+        raise Unreadable(f"standard input: {error.strerror or error}") from None
+
+
+def _bounded(content: bytes, name: str) -> bytes:
+    if len(content) > LARGEST_FILE:
+        raise Unreadable(f"{name}: larger than {LARGEST_FILE >> 20} MiB")
+    return content
 
 
 def _requirement(words: str) -> tuple[str, Callable, float, str]:
-    match = re.fullmatch(r"\s*(\w+)\s*(>=|<=|==|>|<)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*", words)
+    match = re.fullmatch(r"\s*(\w+)\s*(>=|<=|==|>|<)\s*(-?[0-9.]+(?:e[+-]?[0-9]+)?)\s*", words)
     if match is None:
         raise Unreadable(f"--require {words[:60]!r} is not KEY>=NUMBER")
     if match[1] not in QUANTITIES:
         raise Unreadable(f"--require {words[:60]!r}: no quantity {match[1]}; see list quantities")
+    if QUANTITIES[match[1]].unit == "text":
+        raise Unreadable(f"--require {words[:60]!r}: {match[1]} is a word, not a number")
     try:
         return match[1], _COMPARISONS[match[2]], float(match[3]), words
     except ValueError:
@@ -135,7 +166,7 @@ def _judge(envelope: Envelope, requirements: list[tuple[str, Callable, float, st
     failed = 0
     for key, compare, bound, words in requirements:
         value = envelope.value(key)
-        if value is None or isinstance(value, str) or not compare(float(value), bound):
+        if value is None or not compare(float(value), bound):
             found = envelope[key].reason or export.shown(envelope, key)
             print(f"required {words.strip()}, found {found}", file=sys.stderr)
             failed = 1
@@ -147,7 +178,7 @@ def _verify(given: list[str]) -> int:
     _Parser(prog="python3 -m envelope verify").parse_args(given)
     failed = 0
     for outcome in verify.outcomes():
-        print(f"{outcome.verdict:<4} {outcome.line}")
+        _write(f"{outcome.verdict:<4} {outcome.line}\n")
         failed |= outcome.verdict == "FAIL"
     return int(failed)
 
@@ -162,14 +193,17 @@ def _compare(given: list[str]) -> int:
     table = [("", export.headline(a), export.headline(b), "difference", "ratio"), *export.comparison(a, b)]
     widths = [max(len(row[column]) for row in table) for column in range(5)]
     for row in table:
-        print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+        _write("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
     return 0
 
 
 def _state(words: str) -> Envelope:
     if "=" not in words:
         return _envelope(words, [])
-    pairs = parse_qsl(words.split("?", 1)[-1].split("#", 1)[0], keep_blank_values=True, max_num_fields=200)
+    try:
+        pairs = parse_qsl(words.split("?", 1)[-1].split("#", 1)[0], keep_blank_values=True, max_num_fields=200)
+    except ValueError:
+        raise Unreadable(f"{words[:60]!r} has more than 200 fields") from None
     given = {key: value for key, value in pairs if key not in ("v", "data") and not key.startswith("a.")}
     return Envelope(resolve({"model": "muse-spark-open", **given}))
 
@@ -181,16 +215,29 @@ def _config(given: list[str]) -> int:
     options = parser.parse_args(given)
     reading = _reading(options.path)
     envelope = Envelope(resolve(pasted.inputs(reading), pasted.assumptions(reading)))
-    print(f"{reading.model_type or 'no model_type'}: {text(envelope.value('resident_parameters'), 'parameters', 4)} parameters, {text(envelope.value('active_with_embeddings'), 'parameters', 4)} active")
-    print(f"groups   {envelope.scenario['groups']}")
+    lines = [
+        f"{reading.model_type or 'no model_type'}: {text(envelope.value('resident_parameters'), 'parameters', 4)} parameters, {text(envelope.value('active_with_embeddings'), 'parameters', 4)} active",
+        f"groups   {envelope.scenario['groups']}",
+    ]
     for layer in export.to_json(envelope)["cache"]["layers"]:
-        print(f"layers   {layer['count']} {layer['kind']}: {layer['elements_per_token']} values per token, window {layer['window']}, state {layer['state_elements']}")
-    for one in reading.assumed:
-        print(f"assumed  {one.key} = {one.value}: {one.why}")
-    for key in reading.ignored:
-        print(f"ignored  {key}: not known here, may change a count")
-    for note in reading.notes:
-        print(f"note     {note}")
+        lines.append(f"layers   {layer['count']} {layer['kind']}: {layer['elements_per_token']} values per token, window {layer['window']}, state {layer['state_elements']}")
+    lines += [f"assumed  {one.key} = {one.value}: {one.why}" for one in reading.assumed]
+    lines += [f"ignored  {key}: not known here, may change a count" for key in reading.ignored]
+    lines += [f"note     {note}" for note in reading.notes]
+    _write("".join(line + "\n" for line in lines))
+    return 0
+
+
+def _log(given: list[str]) -> int:
+    """Set a start-up log beside what is predicted for a model and its inputs."""
+    parser = _Parser(prog="python3 -m envelope log")
+    parser.add_argument("file", metavar="FILE", help="a start-up log of vLLM, SGLang or TensorRT-LLM; - for standard input")
+    parser.add_argument("--model", default="muse-spark-open", metavar="MODEL", help="a preset's slug or a config.json")
+    _add_sets(parser)
+    options = parser.parse_args(given)
+    content = _standard_input() if options.file == "-" else _file(Path(options.file))
+    scenario = _envelope(options.model, options.set).scenario
+    _write(logs.report(content.decode("utf-8", "replace"), scenario) + "\n")
     return 0
 
 
@@ -206,12 +253,11 @@ def _list(given: list[str]) -> int:
         "quantities": lambda: [(key, f"{one.unit}: {one.formula}") for key, one in QUANTITIES.items()],
     }[what]()
     width = max(len(key) for key, _ in lines)
-    for key, words in lines:
-        print(f"{key:<{width}}  {words}")
+    _write("".join(f"{key:<{width}}  {words}\n" for key, words in lines))
     return 0
 
 
-_COMMANDS = {"verify": _verify, "compare": _compare, "config": _config, "list": _list}
+_COMMANDS = {"verify": _verify, "compare": _compare, "log": _log, "config": _config, "list": _list}
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 # A shape beyond this is a slip: the largest published matrices are under 2^20 wide.
 LARGEST = 10**8
+MOST_LAYERS = 100_000
 
 
 def _check(owner: object, **bounds: tuple[int, int]) -> None:
@@ -288,7 +289,7 @@ class LayerGroup:
     beside: Dense | None = None
 
     def __post_init__(self) -> None:
-        _check(self, count=(1, 100_000), norms=(0, 10**12), other=(0, 10**12))
+        _check(self, count=(1, MOST_LAYERS), norms=(0, 10**12), other=(0, 10**12))
         if self.positions and len(self.positions) != self.count:
             raise ValueError(f"{len(self.positions)} positions do not place {self.count} layers")
 
@@ -336,8 +337,8 @@ class Model:
         )
         if not self.groups:
             raise ValueError("a model needs at least one layer")
-        if self.layers > 100_000:
-            raise ValueError(f"layers {self.layers:,} must be at most 100,000")
+        if self.layers > MOST_LAYERS:
+            raise ValueError(f"layers {self.layers:,} must be at most {MOST_LAYERS:,}")
         placed = [position for group in self.groups for position in group.positions]
         if placed and sorted(placed) != list(range(self.layers)):
             raise ValueError(f"positions must place each of the {self.layers} layers once")

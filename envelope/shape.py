@@ -24,7 +24,7 @@ def change(model: Model, edits: dict[str, int]) -> Model:
     model = _recount(model, edits)
     heads = _renamed(edits, {"q_heads": ("query_heads",), "kv_heads": ("kv_heads",), "head_dim": ("key_dim", "value_dim")})
     mixture = _renamed(edits, {"experts": ("experts",), "top_k": ("top_k",), "expert_width": ("width",), "latent_width": ("latent",)})
-    key = next((key for key in ("kv_heads", "q_heads", "top_k", "experts", "window") if key in edits), "groups")
+    key = next((key for key in ("kv_heads", "q_heads", "top_k", "experts") if key in edits), next(iter(edits)))
     try:
         groups = tuple(_reshape(group, heads, edits.get("window"), mixture) for group in model.groups)
         whole = _renamed(edits, {"hidden": ("hidden",), "vocabulary": ("vocabulary",)})

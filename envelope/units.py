@@ -20,13 +20,18 @@ _BYTE_SUFFIX = {
 # Twenty digits before and after the point hold every real input; an exponent beyond 30 is a slip or an attack.
 _NUMBER = re.compile(r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:e[+-]?[0-9]{1,2})?)\s*([a-zµ/%]*)", re.IGNORECASE)
 
+# Separators count only where they part thousands: `262,5 GB` is a decimal comma, and would be read ten times too large.
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}([,_][0-9]{3})+(?![0-9,_])")
+
 
 def number(text: str, suffixes: dict[str, int], accepted: str) -> Fraction:
     """Read one number with an optional suffix, exactly.
 
     `accepted` completes the sentence in the error. Raises ValueError with a message fit to show.
     """
-    cleaned = text.strip().replace(",", "").replace("_", "").replace("\u202f", "").replace("\u00a0", " ")
+    cleaned = text.strip().replace("\u202f", ",").replace("\u00a0", " ")
+    if _GROUPED.match(cleaned):
+        cleaned = cleaned.replace(",", "").replace("_", "")
     match = _NUMBER.fullmatch(cleaned)
     if match is None:
         raise ValueError(f"accepts {accepted}")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from envelope import catalog, shape
 from envelope.fields.base import CHOICE, COUNT, NUMBER, TEXT, TOKENS, Default, Field, Known, constant, unset
+from envelope.model import LARGEST, MOST_LAYERS
 
 GROUP = "Model"
 CUSTOM = "custom"
@@ -30,16 +31,16 @@ def _applies(key: str) -> Callable[[Known], bool]:
     return lambda known: known.model is not None and shape.read(known.model, key) is not None
 
 
-def _shape(key: str, label: str, help: str, kind=COUNT) -> Field:
-    return Field(key, label, kind, GROUP, help, _view(key), bounds=(0, 10**8), applies=_applies(key))
+def _shape(key: str, label: str, help: str, kind=COUNT, bounds: tuple[int, int] = (1, LARGEST)) -> Field:
+    return Field(key, label, kind, GROUP, help, _view(key), bounds=bounds, applies=_applies(key))
 
 
 FIELDS = (
     Field("model", "Model", CHOICE, GROUP, "A model of the catalogue, or `custom` with `groups`.", constant("muse-spark-open"), choices=_models),
     Field("groups", "Layers as text", TEXT, GROUP, "The whole architecture in its canonical text; replaces the model's layers.", unset),
     Field("name", "Name", TEXT, GROUP, "What to call a model that is not in the catalogue.", unset, applies=lambda known: known.preset is None),
-    _shape("layers", "Layers", "Decoder layers; those added or taken away are of the kind that slides, if there is one."),
-    _shape("global_layers", "Global layers", "Layers that keep keys and values for the whole context."),
+    _shape("layers", "Layers", "Decoder layers; those added or taken away are of the kind that slides, if there is one.", bounds=(1, MOST_LAYERS)),
+    _shape("global_layers", "Global layers", "Layers that keep keys and values for the whole context.", bounds=(0, MOST_LAYERS)),
     _shape("window", "Window", "Tokens a sliding layer keeps.", TOKENS),
     _shape("q_heads", "Query heads", "Query heads of each layer."),
     _shape("kv_heads", "KV heads", "Key-value heads of each layer (GQA)."),
@@ -48,7 +49,7 @@ FIELDS = (
     _shape("experts", "Experts", "Routed experts per layer."),
     _shape("top_k", "Top k", "Routed experts one token reads per layer."),
     _shape("expert_width", "Expert width", "Intermediate size of one routed expert."),
-    _shape("latent_width", "Latent width", "Width tokens are squeezed to before the experts."),
+    _shape("latent_width", "Latent width", "Width tokens are squeezed to before the experts; 0 for none.", bounds=(0, LARGEST)),
     _shape("vocabulary", "Vocabulary", "Rows of the embedding and of the head."),
     Field(
         "active_parameters", "Active parameters", NUMBER, GROUP,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,6 +12,9 @@ from envelope import units
 from envelope.records import Machine, ModelPreset
 from envelope.checkpoint import Split
 from envelope.model import Model
+
+# Control characters steer a terminal; lone surrogates are bytes that were no UTF-8.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 Value = int | Fraction | str | tuple[tuple[int, int], ...] | None
 
@@ -26,7 +30,7 @@ class InputError(ValueError):
 
 
 def _shown(value: object) -> str:
-    text = str(value)
+    text = decimal_text(value) if isinstance(value, Fraction) else str(value)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
@@ -195,6 +199,8 @@ class Field:
             raise InputError(self.key, text, "is too long")
         if not text.strip():
             raise InputError(self.key, text, "is empty")
+        if _UNPRINTABLE.search(text.strip()):
+            raise InputError(self.key, text, "holds control characters or broken text; accepts plain Unicode")
         try:
             value = self.kind.read(text)
         except ValueError as error:
@@ -223,7 +229,10 @@ def _plain(given: object) -> str:
     if isinstance(given, float):
         return format(Decimal(repr(given)), "f") if given == given and abs(given) < 1e40 else str(given)
     if isinstance(given, tuple):
-        return _write_mix(given)
+        try:
+            return _write_mix(given)
+        except (TypeError, ValueError):
+            return str(given)
     return str(given)
 
 

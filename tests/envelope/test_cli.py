@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -50,8 +53,8 @@ class TestEvaluate:
     def test_a_config_by_path_and_from_standard_input(self, run, monkeypatch):
         path = "tests/data/configs/openai--gpt-oss-120b.json"
         assert json.loads(run(path, "--json")[1])["parameters"]["total"] == 116_829_156_672
-        with open(path) as file:
-            monkeypatch.setattr("sys.stdin", io.StringIO(file.read()))
+        with open(path, "rb") as file:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read())))
         assert json.loads(run("-", "--json")[1])["parameters"]["total"] == 116_829_156_672
 
     @pytest.mark.parametrize(
@@ -66,7 +69,18 @@ class TestEvaluate:
             ["muse-spark-open", "--require", "sessions"],
             ["muse-spark-open", "--require", "sezzions>=1"],
             ["muse-spark-open", "--nope"],
+            ["muse-spark-open", "--require", "pool_binds==1"],
+            ["muse-spark-open", "--require", "sessions>=\u0663"],
+            ["muse-spark-open", "--set", "layers=100000000"],
+            ["llama-3.1-70b", "--set", "layers=0"],
+            ["muse-spark-open", "--set", "context=1,5"],
+            ["muse-spark-open", "--set", "name=\udcff"],
             ["./no/such/config.json"],
+            ["./tests"],
+            ["/dev/zero"],
+            ["compare", "muse-spark-open", "&".join(f"a{i}=1" for i in range(300))],
+            ["log", "no-such.log"],
+            ["log"],
             [],
         ],
     )
@@ -74,6 +88,22 @@ class TestEvaluate:
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
         assert err.count("\n") == 1 and err.strip()
+
+    @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"[" * 5000, b"9" * 100_000, b" " * (32 * 2**20 + 1)], ids=["empty", "no text", "deep", "digits", "large"])
+    def test_unusable_standard_input_exits_2_with_one_line(self, run, monkeypatch, content):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        code, out, err = run("-")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+
+    def test_closed_standard_input_exits_2(self, run, monkeypatch):
+        monkeypatch.setattr("sys.stdin", None)
+        assert run("-")[::2] == (2, "standard input: closed\n")
+
+    def test_the_line_names_a_derived_value_in_decimals(self, run):
+        assert run("muse-spark-open", "--set", "headroom=10%", "--set", "pool_ratio=0.2")[2] == "headroom: '0.1' applies to the best ratio only; pool_ratio is given\n"
+
+    def test_the_last_of_a_key_counts(self, run):
+        assert json.loads(run("muse-spark-open", "--set", "context=1M", "--set", "context=32K", "--json")[1])["scenario"]["context"] == 32_768
 
     def test_the_line_names_field_value_and_what_is_accepted(self, run):
         assert run("muse-spark-open", "--set", "context=soon")[2] == "context: 'soon' accepts tokens such as 131072, 128K or 1M\n"
@@ -85,6 +115,32 @@ class TestEvaluate:
 
     def test_a_requirement_on_what_has_no_value_fails(self, run):
         assert run("muse-spark-open", "--set", "gpus=1", "--require", "sessions>=0")[0] == 1
+
+
+class TestStreams:
+    """What a shell may do to the three streams; each in a process of its own."""
+
+    def call(self, words, **streams):
+        return subprocess.run([sys.executable, "-m", "envelope", *words], stderr=subprocess.PIPE, text=True, **streams)
+
+    def test_a_reader_that_closes_early_changes_no_verdict(self):
+        for words, code in ((["list", "fields"], 0), (["muse-spark-open", "--json", "--require", "sessions>=999"], 1)):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = self.call(words, stdout=writer)
+            os.close(writer)
+            assert done.returncode == code
+            assert "Traceback" not in done.stderr and "Broken" not in done.stderr
+
+    def test_a_full_disk_is_one_line(self):
+        with open("/dev/full", "w") as full:
+            done = self.call(["muse-spark-open"], stdout=full)
+        assert (done.returncode, done.stderr) == (2, "standard output: No space left on device\n")
+
+    @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+    def test_json_is_json_in_any_encoding(self, encoding):
+        done = self.call(["muse-spark-open", "--json"], stdout=subprocess.PIPE, env=os.environ | {"PYTHONIOENCODING": encoding})
+        assert json.loads(done.stdout)["quantities"]["sessions"]["value"] == 258
 
 
 class TestCommands:
@@ -110,6 +166,14 @@ class TestCommands:
         code, out, _ = run("config", "tests/data/configs/openai--gpt-oss-120b.json")
         assert code == 0
         assert "18 sliding" in out and "116.8 B" in out
+
+
+    def test_log_sets_measured_beside_predicted(self, run, tmp_path):
+        path = tmp_path / "start.log"
+        path.write_text("INFO 11-20 gpu_worker.py:436] Available KV cache memory: 57.16 GiB\n\xff\n", encoding="latin-1")
+        code, out, err = run("log", str(path), "--model", "gpt-oss-120b", "--set", "engine=vllm", "--set", "gpus=1")
+        assert (code, err) == (0, "")
+        assert "vLLM, 1 lines recognised" in out and "57.16 GiB" in out
 
 
 class TestExport:

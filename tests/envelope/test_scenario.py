@@ -100,6 +100,20 @@ class TestShapes:
         one = resolve({"q_heads": "8", "kv_heads": "8", "experts": "8", "top_k": "2", "layers": "100", "global_layers": "80"})
         assert (one["layers"], one["global_layers"], one["q_heads"], one["top_k"]) == (100, 80, 8, 2)
 
+    @pytest.mark.parametrize("key", ["layers", "window", "hidden", "head_dim", "vocabulary", "experts", "top_k"])
+    def test_a_shape_that_cannot_be_is_named_itself(self, key):
+        _, errors = attempt({key: "0"})
+        assert [error.key for error in errors] == [key]
+
+    def test_a_matrix_too_large_is_named_by_the_field_typed(self):
+        _, errors = attempt({"experts": "100000000"})
+        assert errors[0].key == "experts"
+
+    def test_control_characters_are_refused(self):
+        for name in ("a\x1b[31mb", "\udcff"):
+            _, errors = attempt({"model": "custom", "groups": "h8.v8~1x_none_none", "name": name})
+            assert [error.key for error in errors] == ["name"]
+
     def test_a_changed_shape_no_longer_has_the_published_size(self):
         assert evaluate("llama-3.1-70b").value("weight_bytes") == 141_107_412_992
         assert evaluate("llama-3.1-70b", layers=81).value("weight_bytes") == 141_107_412_992 + 2 * 855_654_400

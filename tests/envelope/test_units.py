@@ -24,6 +24,15 @@ class TestReading:
     def test_bytes_name_their_base(self, typed, size):
         assert units.size(typed) == size
 
+    @pytest.mark.parametrize(("typed", "size"), [("262,500,000,000", 262_500_000_000), ("1_000.5 GB", 1_000_500_000_000), ("1\u202f000", 1000)])
+    def test_separators_part_thousands(self, typed, size):
+        assert units.size(typed) == size
+
+    @pytest.mark.parametrize("typed", ["262,5 GB", "1,2,3", "12,34", "1__000", "1,0000", "0.125,000"])
+    def test_a_decimal_comma_is_refused_not_read_ten_times_too_large(self, typed):
+        with pytest.raises(ValueError, match="accepts"):
+            units.size(typed)
+
     def test_shares_read_as_percent_or_fraction(self):
         assert units.share("85%") == units.share("0.85") == Fraction(85, 100)
 
