@@ -21,6 +21,7 @@ _HOVERED = 3  # one point in three answers the pointer: some ten pixels apart
 _TICKS = {
     "ratio": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1),
     "tokens": (1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304),
+    "requests": (1, 4, 16, 64, 256, 1024),
 }  # fmt: skip
 _NICE = (1, 2, 2.5, 5, 10)
 _EMPTY_LINES = {"xs": [], "ys": [], "color": [], "width": [], "dash": []}

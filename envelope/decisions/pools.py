@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from envelope import catalog, pools
-from envelope.decisions.words import advice, applying, needed, provenance, said
+from envelope.decisions.words import advice, applying, needed, provenance
 from envelope.evaluation import Envelope
 from envelope.fields.base import decimal_text
 from envelope.quantities.pool_mix import mix_best, mix_of, mix_words, pool_count
