@@ -84,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--sources", action="store_true", help="keep Python sources: slower to start, lines in tracebacks")
         if name == "serve":
             command.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: 8000, or a free one if taken")
-    test = site_command("test", command_test, "run all tests, in .venv, with Chromium (both set up when missing)")
+    test = site_command("test", command_test, "run all tests, in .venv, with browsers (both set up when missing)")
     test.add_argument("pytest", nargs=argparse.REMAINDER, help="passed on to pytest, for example -k start")
     bench = site_command("bench", command_bench, "measure the start against bare Pyodide and micropip, in Chromium")
     bench.add_argument("--json", type=Path, help="write the figures to this file")

@@ -1,4 +1,4 @@
-"""The environment that tests and measurements run in: `.venv` with pinned requirements, and Chromium."""
+"""The environment that tests and measurements run in: `.venv` with pinned requirements, and the browsers."""
 
 import hashlib
 import os
@@ -7,13 +7,23 @@ import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steps.commands import run
 from steps.lock import BuildError
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+FIREFOX_NAMES = ("firefox-esr", "firefox")
+
+# By package manager: its commands, the last of which takes the names of packages.
+INSTALLERS = {
+    "apt-get": (("update", "-qq"), ("install", "-y", "-qq")),
+    "dnf": (("install", "-y", "-q"),),
+    "apk": (("add", "--quiet"),),
+    "brew": (("install", "--cask"),),
+}
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -31,24 +41,48 @@ def find_chromium() -> str | None:
     return next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
 
 
+def find_firefox() -> str | None:
+    """Path of an installed Firefox."""
+    return next((found for name in FIREFOX_NAMES if (found := shutil.which(name))), None)
+
+
+def find_webkit() -> tuple[str, str] | None:
+    """Paths of WebKitGTK's driver and of the small browser it drives; both need a display, which xvfb-run gives."""
+    driver, display = shutil.which("WebKitWebDriver"), shutil.which("xvfb-run")
+    browser = next((found for folder in ("lib*", "lib*/*") for found in Path("/usr").glob(f"{folder}/webkit2gtk-4.*/MiniBrowser")), None)
+    return (driver, str(browser)) if driver and display and browser else None
+
+
+def _install(manager: str, packages: Sequence[str]) -> None:
+    """Install packages by name with one of INSTALLERS, as root where it wants that."""
+    as_root = [] if manager == "brew" or os.geteuid() == 0 else ["sudo"]
+    *before, install = INSTALLERS[manager]
+    for command in (*before, (*install, *packages)):
+        words = [*as_root, manager, *command]
+        run(words, " ".join(words), env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
 def _install_chromium(say: Callable[[str], None]) -> None:
     if find_chromium():
         return
-    as_root = [] if os.geteuid() == 0 else ["sudo"]
-    for manager, commands in (
-        ("apt-get", (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"])),
-        ("dnf", (["dnf", "install", "-y", "-q", "chromium"],)),
-        ("apk", (["apk", "add", "--quiet", "chromium"],)),
-        ("brew", (["brew", "install", "--cask", "chromium"],)),
-    ):
-        if shutil.which(manager):
-            say(f"no Chromium here; installing it with {manager}")
-            prefix = [] if manager == "brew" else as_root
-            for command in commands:
-                run([*prefix, *command], f"{' '.join(command)}", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
-            break
+    manager = next((name for name in INSTALLERS if shutil.which(name)), None)
+    if manager:
+        say(f"no Chromium here; installing it with {manager}")
+        _install(manager, ["chromium"])
     if not find_chromium():
         raise BuildError("no Chromium found; install Chromium or Chrome so that it is on the PATH, and run again.")
+
+
+def _install_other_engines(say: Callable[[str], None]) -> None:
+    """Firefox and WebKitGTK, which Debian's packages hold; elsewhere the tests take those that are there."""
+    if not shutil.which("apt-get"):
+        say("without apt-get the tests run in Chromium and in what there is of Firefox and WebKitGTK")
+        return
+    wanted = [] if find_firefox() else ["firefox-esr"]
+    wanted += [] if find_webkit() else ["webkit2gtk-driver", "xvfb", "xauth"]
+    if wanted:
+        say(f"installing {', '.join(wanted)} with apt-get")
+        _install("apt-get", wanted)
 
 
 def _environment(root: Path, say: Callable[[str], None]) -> Path:
@@ -76,4 +110,5 @@ def run_in_environment(root: Path, arguments: list[str], say: Callable[[str], No
 
 def run_tests(root: Path, arguments: list[str], say: Callable[[str], None]) -> int:
     """All suites, or what the arguments for pytest select."""
+    _install_other_engines(say)
     return run_in_environment(root, ["-m", "pytest", *arguments], say)

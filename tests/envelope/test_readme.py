@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app import link
+from app.embed import Embed
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -104,11 +105,13 @@ def test_the_embed_line_is_one_that_works() -> None:
     parser = _Frames()
     parser.feed("".join(fenced("html")))
     (frame,) = parser.frames
-    assert frame["sandbox"] == "allow-scripts allow-same-origin"
+    assert {"allow-scripts", "allow-same-origin"} <= set(frame["sandbox"].split())
     assert frame["title"] and frame["height"]
     found = link.read(frame["src"].partition("embed.html")[2])
     assert found.problems == ()
-    assert set(found.other) == {"show", "fields"}
+    shown, problems = Embed.read(found.other)
+    assert problems == ()
+    assert (shown.show, shown.fields) == ("pool-ratio", ("context", "chunk"))
 
 
 def test_its_two_first_commands_are_those_of_the_build() -> None:
