@@ -43,6 +43,7 @@ class Figure:
         self.points = ColumnDataSource(dict(_EMPTY_POINTS), name=f"{key}-points")
         self.marks = ColumnDataSource(dict(_EMPTY_MARKS), name=f"{key}-marks")
         self._colors: Palette | None = None
+        self._drawn: tuple[Chart, Chart | None, Palette] | None = None
         self._default = Span(dimension="height", line_dash="dashed", line_width=1.2, visible=False)
         self._labels = LabelSet(
             x="x", y="y", text="label", source=self.marks, text_align={"field": "align"}, text_font=value(FONT), text_font_size=value("12px"),
@@ -71,6 +72,9 @@ class Figure:
 
     def draw(self, chart: Chart, colors: Palette, pinned: Chart | None = None) -> None:
         """Show a chart, and behind it that of the pinned state."""
+        if (chart, pinned, colors) == self._drawn:
+            return
+        self._drawn = chart, pinned, colors
         self._paint(colors)
         if not chart.series:
             self.lines.data, self.points.data, self.marks.data = dict(_EMPTY_LINES), dict(_EMPTY_POINTS), dict(_EMPTY_MARKS)

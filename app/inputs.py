@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from envelope.fields.base import TEXT, Field
 from envelope.quantities import BY_KEY as QUANTITIES
@@ -52,19 +52,22 @@ def group(state: State, name: str, folded: frozenset[str]) -> Markup | None:
     inner = f"{name}/{_MORE}"
     return _fold(
         state, name, name, shown, name in folded, "group",
-        (row(state, field) for field in usual),
-        _fold(state, inner, _MORE, rare, inner not in folded, "rare", (row(state, field) for field in rare)) if rare else None,
+        lambda: (
+            [row(state, field) for field in usual],
+            _fold(state, inner, _MORE, rare, inner not in folded, "rare", lambda: [row(state, field) for field in rare]) if rare else None,
+        ),
     )  # fmt: skip
 
 
-def _fold(state: State, name: str, title: str, inside: tuple[Field, ...], folded: bool, kind: str, *content: object) -> Markup:
+def _fold(state: State, name: str, title: str, inside: tuple[Field, ...], folded: bool, kind: str, content: Callable[[], object]) -> Markup:
+    """A folding part; its rows are written only while it is open, since every keystroke writes the form anew."""
     changes = sum(state.changed(field.key) for field in inside)
-    wrong = any(field.key in state.errors for field in inside)
+    is_open = not folded or any(field.key in state.errors for field in inside)
     return tag(
         "details",
         tag("summary", title, tag("span", f" {changes} changed", class_="count") if changes else None),
-        *content,
-        open=not folded or wrong,
+        content() if is_open else None,
+        open=is_open,
         data_fold=name,
         class_=kind,
     )
