@@ -93,8 +93,11 @@ def _state_blocks(known: Known) -> Default:
         return Default(None)
     chosen = release(str(known["engine_version"]))
     draft = known["verify_tokens"] - 1 if known["mtp_layers"] or known["draft_model"] else 0
-    blocks = 2 if chosen >= STATES_CACHED else 1
-    if chosen >= MAMBA2_CHECKPOINTS and any(one.flavour == "mamba2" for one in _attentions(known, LinearAttention)):
+    cached = chosen >= STATES_CACHED
+    if "prefix_caching" in known.given:
+        cached = known["prefix_caching"] == "on"
+    blocks = 2 if cached else 1
+    if cached and chosen >= MAMBA2_CHECKPOINTS and any(one.flavour == "mamba2" for one in _attentions(known, LinearAttention)):
         blocks += 1
     return Default(blocks + draft, source="vLLM v1/kv_cache_interface.py, prefix caching as the release has it by default")
 

@@ -34,15 +34,13 @@ def _gib(value: Fraction) -> str:
     return f"{float(value) / 2**30:,.2f} GiB"
 
 
-@_quantity("engine_weights_per_rank", "Weights per rank", "bytes", "experts / ep + everything else / (tp × pp), prediction layers only when loaded",
-           leaves_out="norms and small projections that tensor parallelism copies")  # fmt: skip
+@_quantity("engine_weights_per_rank", "Weights the engine loads on a rank", "bytes", "rank_weight_bytes, prediction layers only where they speculate, a draft model beside")
 def engine_weights_per_rank(e: Evaluation) -> Found:
     given = e.input("weights_per_rank")
     if given is not None:
         return Found(given, lambda: "as given")
     found = ranks.weights(e)
-    layout = e.scenario.layout
-    return Found(found, lambda: f"experts over {layout.ep}, the rest over tp {layout.tp} × pp {layout.pp}: {_gib(found)}")
+    return Found(found, lambda: f"{_gib(e['rank_weight_bytes'])} on the fullest rank, less what is not loaded, plus a draft: {_gib(found)}")
 
 
 @_quantity("engine_activations", "Activations", "bytes", "2 × chunk × (12 × hidden + 3 × feed-forward width per rank) + 12 × requests × vocabulary", _LOGS)
@@ -280,15 +278,15 @@ def engine_sessions(e: Evaluation) -> Found:
 @_quantity("engine_binds", "What binds in the engine", "text", "the limit that decides engine_sessions")
 def engine_binds(e: Evaluation) -> Found:
     each, what = _limit(e)
-    return Found(what, lambda: ", ".join(f"{name}: {count:,}" for count, name in sorted(_limits(e))))
+    return Found(what, lambda: ", ".join(f"{name}: {count:,}" for count, name in sorted(limits(e))))
 
 
 def _limit(e: Evaluation) -> tuple[int, str]:
-    return min(_limits(e))
+    return min(limits(e))
 
 
-def _limits(e: Evaluation) -> list[tuple[int, str]]:
-    """What one replica lets run, by what limits it."""
+def limits(e: Evaluation) -> list[tuple[int, str]]:
+    """Sessions each limit lets run on one replica: memory first, then the caps."""
     memory, mix, engine = e["kv_memory_per_rank"], e.scenario.mix, e.input("engine")
     e.input("context")
     if engine == "vllm":

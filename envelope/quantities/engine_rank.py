@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from envelope import checkpoint, parameters, pools
+from envelope import checkpoint, parallelism, parameters, pools
 from envelope.engines import compressed, residue, sglang, vllm, vllm_groups
 from envelope.engines.releases import Release, release
 from envelope.engines.stored import CacheFormat, NotLaidOut, Stored, draft_layers, stored_by
@@ -148,21 +148,18 @@ def draft_share(e: Evaluation, cell: sglang.Cell, ratio: Fraction) -> Fraction:
 
 
 def weights(e: Evaluation) -> Fraction:
-    """Weight bytes of one rank: experts over `ep` GPUs, everything else over the ranks of one replica; drafts too.
-
-    Prediction layers are mostly experts where the model routes, and are left unloaded unless they speculate.
-    """
-    layout, total = e.scenario.layout, Fraction(e["weight_bytes"])
-    if e.scenario.model is None or e.scenario.split is None:
-        return total / layout.gpus
-    parts = checkpoint.bytes_by_part(e.model, e.split)
-    scale = total / sum(parts.values())
-    predicting = parts["prediction"] if e.input("mtp_layers") else Fraction(0)
-    routed = parts["routed_experts"] + (predicting if e.model.mixtures() else 0)
-    rest = sum(parts.values()) - parts["routed_experts"] - parts["prediction"] + (0 if e.model.mixtures() else predicting)
+    """Weight bytes of the fullest rank; prediction layers only where they speculate, a draft model in BF16 beside."""
+    total, layout = Fraction(e["weight_bytes"]), e.scenario.layout
+    if e.scenario.split is None:
+        return e["rank_weight_bytes"]
+    model, split = e.model, e.split
+    if not e.input("mtp_layers") and model.prediction:
+        loaded = replace(model, prediction=(), prediction_extra=0, prediction_copies=0)
+        total = total * checkpoint.total_bytes(loaded, split) / checkpoint.total_bytes(model, split)
+        model = loaded
     named = e.input("draft_model")
     draft = Fraction(2 * parameters.resident(draft_architecture(named)), layout.tp) if named else Fraction(0)
-    return scale * (routed / layout.ep + rest / (layout.tp * layout.pp)) + draft
+    return parallelism.placement(model, split, layout, total).fullest.total + draft
 
 
 def activations(e: Evaluation) -> residue.Estimate:
