@@ -47,12 +47,11 @@ def provenance(one: Provenance | Alternate) -> str:
     return escape(f"{tier}{one.date or 'undated'}: {one.source}" + (f" ({one.note})" if one.note else ""))
 
 
-def sourced_row(label: str, value: Sourced | SourcedFormats, unit: str) -> tuple[str, str, str]:
-    """Label, value with what other sources say, and provenance of each."""
+def sourced_rows(label: str, value: Sourced | SourcedFormats, unit: str) -> list[tuple[str, str, str]]:
+    """Label, value and provenance; one row more for each other value that a source gives."""
     others = value.alternates if isinstance(value, Sourced) else ()
-    shown = "".join(f"<p>{escape(value_text(one, unit))}</p>" for one in (value, *others))
-    said = "".join(f"<p>{provenance(one)}</p>" for one in (value, *others))
-    return escape(label), shown, said
+    first = (escape(label), escape(value_text(value, unit)), provenance(value))
+    return [first, *(("<small>elsewhere</small>", escape(value_text(one, unit)), provenance(one)) for one in others)]
 
 
 def machine_details(machine: Machine) -> str:
@@ -65,7 +64,7 @@ def machine_details(machine: Machine) -> str:
         elif name == "rental":
             rows += [(escape(label), escape(units.money(one.usd_per_gpu_hour)), f"{escape(one.basis)}; {provenance(one)}") for one in value]
         elif value is not None:
-            rows.append(sourced_row(label, value, unit))
+            rows += sourced_rows(label, value, unit)
     title = f"{machine.name}; memory here is what is {'reported by the driver' if machine.memory_is == 'driver' else 'marketed'}"
     return folded_table(title, ("Value", "Here", "Source"), rows, id=f"machine-{machine.id}")
 
@@ -93,11 +92,13 @@ def model_details(preset: ModelPreset) -> str:
     for name, unit in (("max_context", "tokens"), ("published_total", "parameters"), ("published_active", "parameters"), ("stated_cache", "bytes")):
         value = getattr(preset, name)
         if value is not None:
-            rows.append(sourced_row(name.replace("_", " ").capitalize(), value, unit))
+            rows += sourced_rows(name.replace("_", " ").capitalize(), value, unit)
     for checkpoint in preset.checkpoints:
         sizes = [(name, getattr(checkpoint, name)) for name in ("tensor_bytes", "file_bytes", "stated_bytes", "predicted_bytes", "hub_parameters")]
         rows.append((escape(checkpoint.label), f"<code>{escape(checkpoint.split)}</code>", provenance(checkpoint)))
-        rows += [sourced_row(f"{checkpoint.label}: {name.replace('_', ' ')}", value, "parameters" if name == "hub_parameters" else "bytes") for name, value in sizes if value]
+        for name, value in sizes:
+            if value is not None:
+                rows += sourced_rows(f"{checkpoint.label}: {name.replace('_', ' ')}", value, "parameters" if name == "hub_parameters" else "bytes")
     model = architecture(preset.slug)
     layers = f"<p>Layers: <code>{escape(groups.write(model))}</code></p>" if model else ""
     where = "its config.json, byte for byte" if preset.config else f"its card: {preset.shape.source}" if preset.shape else "no shapes are published"
