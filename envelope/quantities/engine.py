@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
-from envelope.engines import compressed, plain, sglang
+from envelope.engines import compressed, plain, reached, sglang
 from envelope.engines.stored import NotLaidOut
 from envelope.engines.vllm import TOKENS_ARE_CONCURRENCY
 from envelope.quantities import engine_rank as ranks
@@ -305,6 +305,15 @@ def limits(e: Evaluation) -> list[tuple[int, str]]:
             rest = Fraction(e.input("hbm")) * Fraction(e.input("memory_fraction")) - e["engine_weights_per_rank"]
             found.append((_state_pool(e, rest).requests, "state slots"))
     return found
+
+
+@_quantity("engine_bandwidth_reached", "What engines reach of the bound", "share", "median over public decode runs without speculation of measured tokens/s over the bandwidth bound", "the runs named in envelope/engines/reached.py",
+           "other cards, links and kernels than those measured")  # fmt: skip
+def engine_bandwidth_reached(e: Evaluation) -> Found:
+    e.rest_on("B")
+    found = reached.shares()
+    span = f"{found[0]:.1%} to {found[-1]:.1%} over {len(found)} points of {len(reached.RUNS)} public runs"
+    return Found(reached.typical(), lambda: f"median of {span}", span)
 
 
 DEFINITIONS = _registry.definitions
