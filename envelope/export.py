@@ -63,7 +63,7 @@ def _parameters(scenario: Scenario) -> dict[str, Any]:
     """Counts by part; `total` leaves prediction layers out, as `note` says."""
     model = scenario.model
     if model is None:
-        return {"total": None, "active": None, "groups": {}, "note": f"{scenario.name} states no shapes"}
+        return {"total": None, "active": None, "groups": dict.fromkeys(parameters.PARTS), "note": f"{scenario.name} states no shapes"}
     groups = parameters.resident_by_part(model)
     return {
         "total": parameters.resident(model),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from envelope.fields.base import InputError
 from envelope.quantities.registry import Unavailable
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def findings(envelope: Envelope) -> tuple[Finding, ...]:
     for rule in ALL:
         try:
             finding = rule(envelope)
-        except Unavailable:
-            # A rule about a number that this state does not have has nothing to say.
+        except (Unavailable, InputError):
+            # A rule about a number this state does not have, or a neighbour it cannot have, has nothing to say.
             continue
         if finding is not None:
             found.append(finding)

@@ -10,14 +10,24 @@ from envelope.model import Attention, CompressedAttention, HeadAttention, Latent
 
 @dataclass(frozen=True)
 class AttentionCost:
-    """FLOP of one layer's attention for one token: `slope` x context + `constant`.
+    """FLOP of one layer's attention for one token: `slope` x context, and `spans` of bounded length.
 
-    A window, a top-k read and a linear layer cost the same at any context that fills them, so they are constants.
-    Linear layers' state updates are left out: below 1% of their projections, which the parameters count.
+    A span is (FLOP per position, positions at most): a window or a top-k read, which costs the same at any context
+    that fills it. Linear layers' state updates are left out: below 1% of their projections, which the parameters count.
     """
 
     slope: Fraction = Fraction(0)
-    constant: Fraction = Fraction(0)
+    spans: tuple[tuple[Fraction, int], ...] = ()
+
+    @property
+    def constant(self) -> Fraction:
+        """FLOP of one token whose context fills every span."""
+        return sum((each * span for each, span in self.spans), Fraction(0))
+
+    def bounded(self, tokens: int) -> Fraction:
+        """FLOP of a prompt's bounded attention: a token attends to those before it, until its span is full."""
+        filling = ((each, min(span, tokens)) for each, span in self.spans)
+        return sum((each * reach * (tokens - Fraction(reach, 2)) for each, reach in filling), Fraction(0))
 
 
 def decode_cost(a: Attention) -> AttentionCost:
@@ -47,23 +57,26 @@ def _heads(a: HeadAttention) -> AttentionCost:
     each = Fraction(2 * a.query_heads * (a.key_dim + a.output_dim))
     if a.cross:
         return AttentionCost()
-    return AttentionCost(constant=each * a.window) if a.window else _sparse(each, a)
+    return AttentionCost(spans=((each, a.window),)) if a.window else _sparse(each, a)
 
 
 def _sparse(each: int | Fraction, a: HeadAttention | LatentAttention) -> AttentionCost:
     if a.indexer is None:
         return AttentionCost(slope=Fraction(each))
     scoring = 2 * a.indexer.heads * a.indexer.head_dim if a.indexer.owns else 0
-    return AttentionCost(slope=Fraction(scoring), constant=Fraction(each * a.indexer.reads))
+    return AttentionCost(Fraction(scoring), ((Fraction(each), a.indexer.reads),))
 
 
 def _compressed(a: CompressedAttention) -> AttentionCost:
     each = 2 * a.query_heads * 2 * a.head_dim
-    window = Fraction(each * a.window)
+    window = (Fraction(each), a.window)
+    if not a.ratio:
+        return AttentionCost(spans=(window,))
     if a.indexer is None:
-        return AttentionCost(Fraction(each, a.ratio) if a.ratio else Fraction(0), window)
+        return AttentionCost(Fraction(each, a.ratio), (window,))
     scoring = Fraction(2 * a.indexer.heads * a.indexer.head_dim, a.ratio) if a.indexer.owns else Fraction(0)
-    return AttentionCost(scoring, window + each * a.indexer.reads)
+    # One record stands for `ratio` tokens, so the top-k is full after that many times as many.
+    return AttentionCost(scoring, (window, (Fraction(each, a.ratio), a.indexer.reads * a.ratio)))
 
 
 def attention_cost(model: Model, cost=decode_cost) -> AttentionCost:
@@ -71,7 +84,7 @@ def attention_cost(model: Model, cost=decode_cost) -> AttentionCost:
     each = [(group.count, cost(group.attention)) for group in model.groups]
     return AttentionCost(
         sum((count * one.slope for count, one in each), Fraction(0)),
-        sum((count * one.constant for count, one in each), Fraction(0)),
+        tuple((count * cost, span) for count, one in each for cost, span in one.spans),
     )
 
 
@@ -118,6 +131,6 @@ def prefill_work(model: Model, active_parameters: float, tokens: int) -> Prefill
     cost = attention_cost(model, prefill_cost)
     return PrefillWork(
         growing=cost.slope * tokens * tokens / 2,
-        bounded=cost.constant * tokens,
+        bounded=cost.bounded(tokens),
         matrices=2 * Fraction(active_parameters) * tokens,
     )

@@ -18,8 +18,8 @@ def inputs(reading: Reading, name: str = "") -> dict[str, str]:
         given["split"] = str(split)
         if split.rules:
             given["weight_format"] = checkpoint.main_format(reading.model, split)
-        if reading.quantization.cache_format:
-            given["cache_format"] = reading.quantization.cache_format
+        if reading.quantization.cache:
+            given["cache_format"] = reading.quantization.cache
     if reading.total_size:
         given["weight_bytes"] = str(reading.total_size)
     return given

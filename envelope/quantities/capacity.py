@@ -56,7 +56,9 @@ def rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
     """What one rank of each pipeline stage pays per token and session."""
     given = e.input("cache_bytes_per_token")
     if given is not None:
-        share = Fraction(1, tp * pp)
+        # A stated size is that of one copy; ranks copy it as they do what the layers keep.
+        stored = ranks.copies(e.model, tp) if e.scenario.model else 1
+        share = Fraction(stored) / (tp * pp)
         return [pools.TokenCost(Fraction(given) * share, Fraction(0), Fraction(0), 0)]
     return [pools.token_cost(caches, tp, value_bytes(e)) for caches in ranks.stages(e.model, pp)]
 
@@ -133,7 +135,7 @@ def _sessions_on(e: Evaluation, gpus: int) -> int:
     found = budget(e, gpus)
     if found.pool <= 0:
         return 0
-    one_record = e.scenario.model is not None and e.input("cache_bytes_per_token") is None and ranks.keeps_one_record(e.model)
+    one_record = e.scenario.model is not None and ranks.keeps_one_record(e.model)
     tp, dp = (1, gpus) if one_record else (gpus, 1)
     return dp * replica_sessions(e, found.per_gpu, tp, 1, e.input("pool_ratio"))
 

@@ -94,6 +94,8 @@ def weight_bytes(e: Evaluation) -> Found:
     if published is not None:
         e.rest_on(published.tier)
         return Found(Fraction(published.value), lambda: f"as published: {published.source}", published.note)
+    if e.scenario.model is None:
+        raise Unavailable(f"{e.scenario.name} states no shapes: give weight_bytes")
     parts = checkpoint.bytes_by_part(e.model, e.split)
     total = sum(parts.values())
     return Found(total, lambda: f"{sum_of_parts({k: float(v) for k, v in parts.items()}, 'bytes')} = {text(total, 'bytes', 4)}")
@@ -172,6 +174,12 @@ def cache_bytes_per_session(e: Evaluation) -> Found:
     return Found(total, lambda: f"growing {text(growing, 'bytes')} + windows and state {text(total - growing, 'bytes')} = {text(total, 'bytes')}")
 
 
+def longest(e: Evaluation) -> int:
+    """Tokens of the longest session held: the context, or the longest of a mix."""
+    e.input("context")
+    return max(length for length, _ in e.scenario.mix)
+
+
 def step_at(e: Evaluation, batch: int) -> float:
     """Seconds of one decode step with `batch` sessions."""
     weights = sum(e.read(batch).values())
@@ -213,8 +221,9 @@ def _slowest_mixture(e: Evaluation):
 def experts_touched(e: Evaluation) -> Found:
     _, mixture = _slowest_mixture(e)
     batch = e.input("batch")
-    found = experts.touched(mixture.experts, mixture.top_k, batch)
-    return Found(found, lambda: f"{mixture.experts} × (1 − (1 − {mixture.top_k}/{mixture.experts})^{batch}) = {significant(found)}")
+    chosen = mixture.experts + mixture.zero_experts
+    found = experts.touched(chosen, mixture.top_k, batch) * mixture.experts / chosen
+    return Found(found, lambda: f"{mixture.experts} × (1 − (1 − {mixture.top_k}/{chosen})^{batch}) = {significant(found)}")
 
 
 def _crossover(e: Evaluation, find, cost, twice: bool) -> Found:
@@ -247,9 +256,9 @@ def crossover_prefill(e: Evaluation) -> Found:
     return _crossover(e, flops.crossover_prefill, flops.prefill_cost, True)
 
 
-@_quantity("prefill_attention_share", "Growing attention's share of prefill", "share", "growing attention FLOP / all FLOP of prefilling the context; the mean position is half of it", SEED)
+@_quantity("prefill_attention_share", "Growing attention's share of prefill", "share", "growing attention FLOP / all FLOP of prefilling the context, the longest of a mix; the mean position is half of it", SEED)
 def prefill_attention_share(e: Evaluation) -> Found:
-    work = flops.prefill_work(e.model, e["active_parameters"], e.input("context"))
+    work = flops.prefill_work(e.model, e["active_parameters"], longest(e))
     return Found(work.growing_share, lambda: f"{text(work.growing, 'FLOP')} / {text(work.total, 'FLOP')}")
 
 

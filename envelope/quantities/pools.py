@@ -19,10 +19,13 @@ _quantity = _registry.quantity
 
 
 def cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
-    """What the first rank pays and what one group of sessions asks for. Raises Unavailable without two pools."""
+    """What the first rank with two pools pays and what one group of sessions asks for. Raises Unavailable without one."""
     layout = e.scenario.layout
-    cost = rank_costs(e, layout.tp, layout.pp)[0]
-    if not cost.sliding or not cost.full:
+    costs = rank_costs(e, layout.tp, layout.pp)
+    cost = next((cost for cost in costs if cost.sliding and cost.full), None)
+    if cost is None:
+        if any(cost.sliding for cost in costs) and any(cost.full for cost in costs):
+            raise Unavailable("each pipeline stage keeps one span, so no rank has two pools and there is no ratio")
         raise Unavailable("every layer keeps the same span, so there is one pool and no ratio")
     return cost, pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
 
@@ -94,11 +97,10 @@ def sessions_default_ratio(e: Evaluation) -> Found:
 
 @_quantity("pool_binds", "What binds", "text", "the pool that runs out first at the ratio; both at the best ratio")
 def pool_binds(e: Evaluation) -> Found:
-    layout = e.scenario.layout
-    cost = rank_costs(e, layout.tp, layout.pp)[0]
-    if not cost.sliding or not cost.full:
+    try:
+        cost, need = cost_and_need(e)
+    except Unavailable:
         return Found("memory", lambda: "one pool: memory runs out")
-    need = pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
     ratio = e["pool_ratio"]
     found = pools.binding_pool(cost, need, ratio)
     return Found(found, lambda: f"the full pool holds N / {token_text(need.full_tokens)}, the sliding pool {shorten(float(ratio), 4)} × N / {token_text(need.sliding_tokens)}")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from envelope import checkpoint, flops, parameters, pricing
-from envelope.quantities.model import step_at
+from envelope.quantities.model import longest, step_at
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import shorten, text
 
@@ -70,10 +70,12 @@ def bytes_per_output_token(e: Evaluation) -> Found:
     return Found(weights / batch + caches, lambda: f"{text(weights, 'bytes')} / {batch:,} + {text(caches, 'bytes')}")
 
 
-@_quantity("prefill_seconds_floor", "Prefill of the context, at least", "seconds", "prefill FLOP / (gpus × dense rate of each part's stored format, BF16's where the machine does not multiply it)", SEED,
+@_quantity("prefill_seconds_floor", "Prefill of the context, at least", "seconds", "prefill FLOP of the context, the longest of a mix / (gpus × dense rate of each part's stored format, BF16's where the machine does not multiply it)", SEED,
            "anything below peak rate: real prefill takes longer")  # fmt: skip
 def prefill_seconds_floor(e: Evaluation) -> Found:
-    tokens, gpus = e.input("context"), e.input("gpus")
+    tokens, gpus = longest(e), e.input("gpus")
+    # Where the active parameters are given, the matrices keep their shares of the work.
+    given = Fraction(e["active_parameters"]) / parameters.active(e.model)
     rates: dict[str, float] = {}
     seconds: dict[str, float] = {}
     for piece in checkpoint.pieces(e.model, e.split):
@@ -81,8 +83,8 @@ def prefill_seconds_floor(e: Evaluation) -> Found:
             continue
         key = piece.format.key
         rates.setdefault(key, _rate(e, key))
-        work = 2 * piece.tensor.elements * piece.tensor.read * piece.layers * tokens
-        seconds[key] = seconds.get(key, 0.0) + work / (gpus * rates[key])
+        work = 2 * piece.tensor.elements * piece.tensor.read * piece.layers * tokens * given
+        seconds[key] = seconds.get(key, 0.0) + float(work) / (gpus * rates[key])
     work = flops.prefill_work(e.model, e["active_parameters"], tokens)
     attention = float(work.growing + work.bounded) / (gpus * _rate(e, "bf16"))
     total = sum(seconds.values()) + attention
@@ -135,10 +137,14 @@ def cache_breakeven_seconds(e: Evaluation) -> Found:
     return Found(found, lambda: f"${shorten(float(price))}/1e6 × {text(pool, 'bytes', 4)} / ({text(each, 'bytes', 4)} × {text(node * 3600, 'USD')} per hour) = {text(found, 'seconds')}")
 
 
-@_quantity("cache_breakeven_with_window_seconds", "… with the window counted", "seconds", "cached_price × context × sessions that fit / node cost per second", SEED)
+@_quantity("cache_breakeven_with_window_seconds", "… with the window counted", "seconds", "cached_price × mean length × sessions that fit / node cost per second", SEED)
 def cache_breakeven_with_window_seconds(e: Evaluation) -> Found:
     price = e.needed("cached_price", "no cached-token price is known for this model")
-    pool, each = e["pool_bytes"], Fraction(e["cache_bytes_per_session"]) / e.input("context")
+    mix = e.scenario.mix
+    mean = Fraction(sum(length * count for length, count in mix), sum(count for _, count in mix))
+    pool, each = e["pool_bytes"], Fraction(e["cache_bytes_per_session"]) / mean
+    if not each:
+        raise Unavailable("a session keeps nothing in memory, so holding it costs nothing")
     node = node_cost(e)
     if not node:
         raise Unavailable("the machine costs nothing, so holding a cache always pays")

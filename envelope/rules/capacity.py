@@ -22,11 +22,16 @@ def weights_do_not_fit(envelope: Envelope) -> Finding | None:
     reason = envelope["pool_bytes"].reason
     gpus = envelope.value("gpus_minimum")
     ending = f"it takes at least {gpus} GPUs of this kind" if gpus else envelope["gpus_minimum"].reason
-    return Finding("does_not_fit", "error", f"Does not fit: {reason}; {ending}.", _spread_over(gpus), 1.0)
+    return Finding("does_not_fit", "error", f"Does not fit: {reason}; {ending}.", _spread_over(envelope.scenario, gpus), 1.0)
 
 
-def _spread_over(gpus: int | None) -> dict[str, str]:
-    return {"gpus": str(gpus)} if gpus else {}
+def _spread_over(scenario, gpus: int | None) -> dict[str, str]:
+    """That many GPUs in their default layout: what was given of another is put back."""
+    if not gpus:
+        return {}
+    given = [key for key in ("tp", "dp", "pp", "ep") if key in scenario.given]
+    spread = scenario.with_(gpus=gpus, **dict.fromkeys(given))
+    return {"gpus": str(gpus)} | {key: spread.text(key) for key in given}
 
 
 def session_does_not_fit(envelope: Envelope) -> Finding | None:
@@ -36,12 +41,17 @@ def session_does_not_fit(envelope: Envelope) -> Finding | None:
     each, pool = envelope.value("cache_bytes_per_session"), envelope.value("pool_bytes")
     gpus = envelope.value("gpus_minimum")
     words = f"Not one session fits: it keeps {text(each, 'bytes')} and the weights leave {text(pool, 'bytes')}"
-    ending = f"; {gpus} GPUs hold one" if gpus else ""
-    return Finding("no_session", "error", f"{words}, spread over ranks and pools{ending}.", _spread_over(gpus), 1.0)
+    spread = _spread_over(envelope.scenario, gpus)
+    ending = f"; {envelope['gpus_minimum'].reason}"
+    if gpus:
+        ending = f"; {gpus} GPU{'s hold' if gpus > 1 else ' holds'} one" + (" in the default layout" if len(spread) > 1 else "")
+    return Finding("no_session", "error", f"{words}, spread over ranks and pools{ending}.", spread, 1.0)
 
 
 def default_pool_ratio(envelope: Envelope) -> Finding | None:
     """SGLang's default ratio strands memory in the sliding pool for long sessions."""
+    if envelope.scenario["engine"] == "vllm":
+        return None
     e = envelope.evaluation
     cost, _ = cost_and_need(e)
     default, best = e["sessions_default_ratio"], e["sessions_recommended_ratio"]
@@ -75,6 +85,8 @@ def pool_ratio_off(envelope: Envelope) -> Finding | None:
 
 def sliding_pool_too_small(envelope: Envelope) -> Finding | None:
     """The sliding pool of one rank is below one window and one chunk: the scheduler cannot start a prompt."""
+    if envelope.scenario["engine"] == "vllm":
+        return None
     e = envelope.evaluation
     cost, need = cost_and_need(e)
     ratio = e["pool_ratio"]
@@ -88,7 +100,8 @@ def sliding_pool_too_small(envelope: Envelope) -> Finding | None:
         f"The sliding pool holds {sliding:,} tokens, less than one window and one chunk ({wanted:,}): prompts would "
         f"hang or be refused."
     )
-    return Finding("sliding_pool_too_small", "error", words, {"pool_ratio": "best"}, 1.0)
+    change = {"pool_ratio": "best"} if envelope.scenario["pool_ratio"] != "best" else {}
+    return Finding("sliding_pool_too_small", "error", words, change, 1.0)
 
 
 def mix_sized_for_one_length(envelope: Envelope) -> Finding | None:
@@ -175,7 +188,7 @@ def replicated_weights(envelope: Envelope) -> Finding | None:
         f"GPU than an even spread, {text(max(left, Fraction(0)), 'bytes')} instead of "
         f"{text(e['pool_bytes'] / layout.gpus, 'bytes')} for caches."
     )
-    return Finding("replicated_weights", "note", words, {}, float(more * layout.gpus / e["pool_bytes"]) * 0.1)
+    return Finding("replicated_weights", "note", words, {}, min(1.0, float(more * layout.gpus / e["pool_bytes"])) * 0.1)
 
 
 def cache_could_be_fp8(envelope: Envelope) -> Finding | None:

@@ -173,7 +173,7 @@ class TestCommands:
         path.write_text("INFO 11-20 gpu_worker.py:436] Available KV cache memory: 57.16 GiB\n\xff\n", encoding="latin-1")
         code, out, err = run("log", str(path), "--model", "gpt-oss-120b", "--set", "engine=vllm", "--set", "gpus=1")
         assert (code, err) == (0, "")
-        assert "vLLM, 1 lines recognised" in out and "57.16 GiB" in out
+        assert out.startswith("vLLM") and "57.16 GiB" in out
 
 
 class TestExport:

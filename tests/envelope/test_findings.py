@@ -9,6 +9,7 @@ CASES = [
     ("does_not_fit", {"gpus": 1}, {"gpus": 4}),
     ("no_session", {"model": "llama-3.1-70b", "gpus": 1, "context": "1M"}, {"model": "llama-3.1-70b", "gpus": 1, "context": "128K"}),
     ("default_pool_ratio", {"pool_ratio": "0.8"}, {"pool_ratio": "0.8", "context": "12800"}),
+    ("default_pool_ratio", {"pool_ratio": "0.8"}, {"pool_ratio": "0.8", "engine": "vllm"}),
     ("pool_ratio_off", {"pool_ratio": "0.1", "context": "32K"}, {"pool_ratio": "0.1"}),
     ("sliding_pool_too_small", {"pool_ratio": "0.0005", "gpus": 4}, {"pool_ratio": "best", "gpus": 4}),
     ("mix_sized_for_one_length", {"mix": "32K:1,128K:1"}, {"mix": "128K:2"}),
@@ -40,6 +41,35 @@ def test_what_it_would_set_can_be_set(key, speaks, silent):
     assert any(character.isdigit() for character in finding.text)
     if finding.set:
         assert evaluate(envelope.scenario.with_(**finding.set)).scenario.given.items() >= finding.set.items() or "best" in finding.set.values()
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"gpus": 1, "tp": 1, "dp": 1},
+        {"gpus": 3, "tp": 3, "machine": "hgx-h100"},
+        {"model": "deepseek-v3", "tp": 8, "context": "3M"},
+        {"model": "deepseek-v3", "gpus": 2, "tp": 2, "ep": 2},
+        {"model": "llama-3.1-70b", "gpus": 1, "dp": 1, "context": "1M"},
+    ],
+)
+def test_the_gpus_it_asks_for_hold_a_session(inputs):
+    envelope = evaluate(**inputs)
+    finding = next(one for one in envelope.findings if one.key in ("does_not_fit", "no_session"))
+    after = evaluate(envelope.scenario.with_(**finding.set))
+    assert after.value("sessions") >= 1
+    assert after.scenario["gpus"] == envelope.value("gpus_minimum")
+
+
+def test_a_layout_that_cannot_be_is_not_offered():
+    """24 GPUs in two stages: TP 12 exceeds the 8 KV heads, and TP 8 does not divide 12."""
+    assert "kv_heads_copied" not in keys({"model": "llama-3.1-70b", "gpus": 24, "pp": 2})
+
+
+def test_what_is_set_already_is_not_offered():
+    envelope = evaluate("gpt-oss-120b", context="900M")
+    finding = next(one for one in envelope.findings if one.key == "sliding_pool_too_small")
+    assert finding.set == {}
 
 
 def test_the_costliest_comes_first():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envelope import evaluate
-from envelope.quantities import ALL
+from envelope.quantities import ALL, capacity, model, pools, speed
 from tests.envelope.strategies import PRESETS, contexts, presets
 
 
@@ -105,6 +105,40 @@ class TestOthers:
         assert envelope["bytes_per_step"].reason == "DeepSeek V4.1-Flash states no shapes"
 
 
+    def test_a_stated_cache_with_its_file_size_holds_sessions(self):
+        """8 × 262.5e9 × 0.9 - 300e9 = 1.59e12 bytes, over 890 bytes × 2^20 tokens."""
+        envelope = evaluate("deepseek-v4.1-flash", context="1M", weight_bytes="300 GB")
+        assert envelope.value("sessions") == envelope.value("ceiling_sessions") == 1_590_000_000_000 // (890 * 2**20) == 1703
+        assert envelope.value("gpus_minimum") == 2
+        assert evaluate("deepseek-v4.1-flash")["sessions"].reason == "DeepSeek V4.1-Flash states no shapes: give weight_bytes"
+
+    @pytest.mark.parametrize(("preset", "tp", "stated"), [("qwen3-235b", 8, 192_512), ("deepseek-v3", 8, 70_272), ("deepseek-v3", 1, 70_272)])
+    def test_stating_the_cache_that_the_shapes_give_changes_no_session(self, preset, tp, stated):
+        """Ranks copy a stated cache as they copy the layers' own: 28, 16 and 128 sessions."""
+        derived, given = (evaluate(preset, tp=tp, **cache) for cache in ({}, {"cache_bytes_per_token": stated}))
+        for key in ("sessions", "ceiling_sessions", "gpus_minimum"):
+            assert given.value(key) == derived.value(key)
+
+
+class TestMixes:
+    def test_the_longest_session_is_prefilled(self):
+        mixed, longest = evaluate(mix="32K:3,1M:1"), evaluate(context="1M")
+        for key in ("prefill_seconds_floor", "prefill_attention_share"):
+            assert mixed.value(key) == longest.value(key)
+
+    def test_a_mix_of_one_length_is_that_context(self):
+        mixed, single = evaluate(mix="32K:1"), evaluate(context="32K")
+        keys = [definition.key for module in (model, capacity, pools, speed) for definition in module.DEFINITIONS]
+        assert [mixed.value(key) for key in keys] == [single.value(key) for key in keys]
+
+
+class TestStages:
+    def test_a_first_stage_without_a_pool_of_its_own_hides_no_ratio(self):
+        """Layer 0 of 62 slides and layer 1 does not: with 31 stages of two layers every rank has both, with 62 none."""
+        assert evaluate(gpus=31, pp=31, tp=1).value("best_pool_ratio") == Fraction(5, 64)
+        assert evaluate(gpus=62, pp=62, tp=1)["best_pool_ratio"].reason == "each pipeline stage keeps one span, so no rank has two pools and there is no ratio"
+
+
 class TestDoesNotFit:
     def test_what_still_means_something_stays(self):
         envelope = evaluate(gpus=1)
@@ -117,6 +151,20 @@ class TestDoesNotFit:
         envelope = evaluate("llama-3.1-70b", gpus=1, context="1M")
         assert envelope.value("sessions") == 0
         assert envelope["capacity_output_tokens_per_second"].reason == "no session of this length fits"
+
+
+class TestPrefill:
+    def test_a_prompt_shorter_than_the_window_pays_for_the_tokens_before_it(self):
+        """One token attends to half a position: 62 layers × 2 × 128 × 128 / 2 FLOP beside 2 × 42,777,706,496."""
+        envelope = evaluate(context=1)
+        matrices = 2 * 42_777_706_496
+        attention = 62 * 2 * 128 * 128 / 2
+        share = (16 / 62) * attention / (matrices + attention)
+        assert float(envelope.value("prefill_attention_share")) == pytest.approx(share, rel=1e-12)
+
+    def test_given_active_parameters_scale_the_matrices(self):
+        mine, twice = (evaluate("llama-3.1-70b", context=1, active_parameters=n).value("prefill_seconds_floor") for n in (10**12, 2 * 10**12))
+        assert twice == pytest.approx(2 * mine, rel=1e-4)
 
 
 class TestWanted:
