@@ -149,25 +149,25 @@ def _memory(reading: LogReading, mine: Envelope) -> str:
 
 # What a log may have run otherwise, tried in this order on the scenario that adopted everything else.
 _VARIANTS: tuple[tuple[Mapping[str, str], str], ...] = (
-    ({"engine_version": "0.20.0"}, "the line has its older meaning, blocks over groups: a release before 0.20.2"),
-    ({"engine_version": "0.25.1"}, "the line is concurrency × max_model_len, with one batch in flight: 0.20.2 to 0.25.1"),
-    ({"engine_version": "0.33.0"}, "the line is concurrency × max_model_len, with two batches in flight: 0.27.1 or newer"),
+    ({"engine_version": "0.20.0"}, "the line has its older meaning, blocks over groups, of releases before 0.20.2"),
+    ({"engine_version": "0.25.1"}, "the line is concurrency × max_model_len, with one batch in flight, as in 0.20.2 to 0.25.1"),
+    ({"engine_version": "0.33.0"}, "the line is concurrency × max_model_len, with two batches in flight, as from 0.27.1 on"),
     ({"cache_format": "bf16"}, "the cache is kept in BF16, whatever was asked for"),
     ({"cache_format": "fp8"}, "the cache is kept in FP8"),
     ({"hybrid_manager": "off"}, "sliding layers are kept whole"),
     ({"mtp_layers": "1", "verify_tokens": "2"}, "one prediction layer shares the pool"),
-    ({"state_blocks": "1"}, "one state block per session: prefix caching is off"),
-    ({"state_blocks": "2"}, "two state blocks per session: prefix caching is on"),
-    ({"state_blocks": "3"}, "three state blocks per session: prefill checkpoints are kept"),
-    ({"chunk": "2048"}, "2,048 tokens per step"),
-    ({"chunk": "16384"}, "16,384 tokens per step"),
+    ({"state_blocks": "1"}, "a session holds one state block: prefix caching is off"),
+    ({"state_blocks": "2"}, "a session holds two state blocks: prefix caching is on"),
+    ({"state_blocks": "3"}, "a session holds three state blocks: prefill checkpoints are kept"),
+    ({"chunk": "2048"}, "a step takes 2,048 tokens"),
+    ({"chunk": "16384"}, "a step takes 16,384 tokens"),
 )
 
 
 def _variant(key: str, measured: Fraction, theirs: Envelope) -> str:
     """Find the one change that makes the rule print the line."""
     scenario = theirs.scenario
-    tried = (*_VARIANTS, ({"dcp": scenario.text("tp")}, "decode context parallelism over all ranks"))
+    tried = (*_VARIANTS, ({"dcp": scenario.text("tp")}, "decode context parallelism spans all ranks"))
     for change, words in tried:
         if not all(scenario.applies(name) for name in change):
             continue
@@ -178,7 +178,7 @@ def _variant(key: str, measured: Fraction, theirs: Envelope) -> str:
         except InputError:
             continue
         if _near(_figure(other, key), measured, key):
-            return f"explained if {words}" if words[0] != "t" else f"explained: {words}"
+            return f"explained if {words}"
     return "no single setting explains it; check the model, the format and the layout"
 
 
@@ -198,7 +198,7 @@ def report(text: str, scenario: Scenario) -> str:
         return "No start-up line of vLLM, SGLang or TensorRT-LLM is recognised."
     names = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
     version = reading.measured.get("version")
-    start = f"{names[reading.engine]}{' ' + str(version.value) if version else ''}, {len(reading.lines)} lines recognised"
+    start = f"{names[reading.engine]}{' ' + str(version.value) if version else ''}, {len(reading.lines)} facts recognised"
     lines = [start + (", the rest beyond 2,000,000 characters unread" if reading.cut else ""), ""]
     table = [("line", "measured", "predicted", "with the log's settings", "difference")]
     rows = compare(reading, scenario)
