@@ -57,7 +57,7 @@ def no_cache_memory(envelope: Envelope) -> Finding | None:
     smallest = envelope.value("smallest_memory_fraction")
     if smallest is None:
         return None
-    words = f"{envelope['kv_memory_per_rank'].reason.capitalize()}. "
+    words = f"No memory is left for a cache: {envelope['kv_memory_per_rank'].reason}. "
     if smallest < 1:
         set_to = Fraction(ceil(smallest * 10**4), 10**4)
         return Finding("no_cache_memory", "error", f"{words}The smallest fraction that starts is {decimal_text(set_to)}.", {"memory_fraction": decimal_text(set_to)}, 1.0)
@@ -201,7 +201,7 @@ def latent_could_be_shared(envelope: Envelope) -> Finding | None:
     more, mine = shared.value("engine_sessions"), envelope.value("engine_sessions")
     if not more or mine is None or more <= mine:
         return None
-    words = f"TP {tp} brings nothing for this cache: each rank keeps all of it. With decode context parallelism {tp} the ranks share it: {more:,} sessions instead of {mine:,}, at some speed."
+    words = f"TP {tp} brings nothing for this cache: each rank keeps all of it. With decode context parallelism {tp} the ranks share it: {more:,} instead of {mine:,} sessions, at some loss of speed."
     return Finding("latent_could_be_shared", "note", words, {"dcp": str(tp)}, 0.5 * (1 - mine / more))
 
 
