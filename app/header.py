@@ -72,7 +72,8 @@ def headline(envelope: Envelope) -> str:
     sessions = envelope.value("sessions")
     scenario = envelope.scenario
     if sessions is None:
-        return "Does not fit" if envelope.value("pool_bytes") is None else "No session count"
+        too_large = envelope.value("pool_bytes") is None and envelope.value("weight_bytes") is not None
+        return "Does not fit" if too_large else "Sessions unknown"
     if sessions == 0:
         return "Not one session fits"
     held = "of this mix" if scenario["mix"] else f"at {token_text(scenario['context'])}"
@@ -82,7 +83,7 @@ def headline(envelope: Envelope) -> str:
 def first_line(state: State) -> Markup:
     """The answer: fit, sessions, what binds, speed, price, and the fewest GPUs."""
     e = state.envelope
-    parts = [(main, small) for main, small in (_ratio(e), _speed(e), _output(e), _cost(e), _fewest(e), _wanted(e)) if main]
+    parts = [(main, small) for main, small in (_unknown(e), _ratio(e), _speed(e), _output(e), _cost(e), _fewest(e), _wanted(e)) if main]
     return join(
         tag("h2", headline(e), class_="headline"),
         tag("span", "of the last values that can be used", class_="outdated") if state.stale else None,
@@ -92,6 +93,11 @@ def first_line(state: State) -> Markup:
 
 
 Part = tuple[str, str]
+
+
+def _unknown(e: Envelope) -> Part:
+    quantity = e["sessions"]
+    return (quantity.reason, "") if quantity.value is None and headline(e) == "Sessions unknown" else ("", "")
 
 
 def _ratio(e: Envelope) -> Part:

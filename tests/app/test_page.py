@@ -1,0 +1,341 @@
+"""The page as a reader meets it: what it shows, what follows from what is done, and that nothing typed becomes markup."""
+
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+
+from app import inputs
+from app.state import RESETS
+from envelope import catalog, evaluate, export
+from envelope.quantities import ALL
+from envelope.scenario import FIELDS, resolve
+from envelope.sections import sections
+from tests.app.reader import Element, Reader
+from tests.app.strategies import edits, hostile, states
+
+PRESETS = catalog.slugs()
+
+
+def cards(reader: Reader) -> dict[str, str]:
+    """The headline numbers by quantity, as shown."""
+    return {card.attributes["data-quantity"]: card.one("p", class_="value").text for card in reader.region("numbers").all("div", class_="card")}
+
+
+class TestFirstLook:
+    def test_the_answer_is_the_first_line(self):
+        # The first seed's printed figures at its defaults.
+        words = Reader().region("answer").text
+        for figure in ("Fits · 258 sessions at 128K", "pool ratio 0.0782", "both pools bind", "at most 30 tok/s", "$1.83 per million output", "needs 4 GPUs"):
+            assert figure in words
+
+    def test_the_numbers_are_the_seeds(self):
+        shown = cards(Reader())
+        assert shown == {
+            "resident_parameters": "822.0 B", "active_parameters": "42.78 B", "bytes_per_step": "54.1 GB",
+            "cache_bytes_per_token": "32.8 kB", "experts_tokens_90": "72.5 tokens", "crossover_decode": "169,072 tokens",
+            "ceiling_sessions": "302 sessions", "cache_breakeven_seconds": "6.88 min",
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("slug", PRESETS)
+    def test_every_preset_opens(self, slug: str):
+        reader = Reader(f"?model={slug}")
+        sessions = evaluate(slug)["sessions"]
+        words = f"{sessions.value:,} session" if sessions.value is not None else f"Sessions unknown {sessions.reason}"
+        assert words in reader.region("answer").text
+        assert reader.region("notices").text == ""
+        assert len(cards(reader)) == 8
+
+    @pytest.mark.parametrize("machine", sorted(catalog.machines()))
+    def test_every_machine_has_an_answer(self, machine: str):
+        words = Reader(f"?machine={machine}").region("answer").text
+        assert words.startswith(("Fits", "Does not fit", "Not one session fits"))
+
+    def test_a_model_that_does_not_fit_says_how_many_gpus_it_takes(self):
+        reader = Reader("?model=muse-spark-open&gpus=1")
+        assert reader.region("answer").text.startswith("Does not fit needs 4 GPUs at least")
+        finding = reader.region("findings").all("li")[0]
+        assert "finding error" in finding.attributes["class"] and "533 GB" in finding.text
+        assert "exceed" in cards(reader)["ceiling_sessions"]
+        assert cards(reader)["resident_parameters"] == "822.0 B"
+
+    def test_the_chip_is_only_on_what_is_inferred(self):
+        shown = rows(Reader().page_html)
+        assert [key for key, row in shown.items() if row.all("span", class_="chip")] == ["bandwidth_share"]
+
+
+def rows(top: Element) -> dict[str, Element]:
+    """The form's rows by field."""
+    return {row.attributes["data-row"]: row for row in top.all("div") if "data-row" in row.attributes}
+
+
+class TestForm:
+    def test_has_a_labelled_input_for_every_field_that_applies(self):
+        reader = Reader()
+        for name in inputs.groups():
+            reader.do("fold", name=name, open="True")
+            reader.do("fold", name=f"{name}/more", open="True")
+        scenario = resolve({})
+        found = {}
+        for name in inputs.groups():
+            found |= rows(reader.region(inputs.region(name)))
+        assert set(found) == {field.key for field in FIELDS if scenario.applies(field.key) and field.key not in RESETS}
+        for field in FIELDS:
+            if field.key in found:
+                label = found[field.key].one("label")
+                assert label.text == field.label
+                assert found[field.key].one(id=label.attributes["for"]).attributes["data-key"] == field.key
+
+    def test_fields_that_do_not_apply_are_not_there(self):
+        shown = set(rows(Reader("?model=llama-3.1-70b").page_html))
+        assert not {"experts", "top_k", "window", "pool_ratio"} & shown
+        assert {"layers", "q_heads", "kv_heads"} <= shown
+
+    def test_a_changed_field_is_marked_echoed_and_can_be_put_back(self):
+        reader = Reader()
+        reader.commit("context", "1M")
+        row = rows(reader.region("inputs-workload"))["context"]
+        assert row.attributes["class"] == "row changed"
+        assert row.one("p").text == "1,048,576 tokens"
+        assert "1 changed" in reader.region("bar").text
+        reader.do("reset", key="context")
+        assert reader.page.state.texts == {}
+        assert reader.told("address")[0]["query"].endswith("model=muse-spark-open")
+
+    def test_an_error_stands_at_its_field_and_the_results_stay(self):
+        reader = Reader()
+        before = cards(reader)
+        answers = reader.type("context", "12 potatoes")
+        row = rows(reader.region("inputs-workload"))["context"]
+        field = row.one("input")
+        assert field.attributes["aria-invalid"] == "true"
+        assert row.one(id=field.attributes["aria-describedby"]).text.startswith("does not know the suffix 'potatoes'")
+        assert field.attributes["value"] == "12 potatoes"
+        assert cards(reader) == before
+        assert {"do": "stale", "stale": True} in answers
+        assert "last values that can be used" in reader.region("answer").text
+        assert {"do": "stale", "stale": False} in reader.type("context", "12")
+
+    def test_an_error_in_a_folded_group_unfolds_it(self):
+        reader = Reader()
+        reader.commit("gpu_hour", "cheap")
+        assert "gpu_hour" in rows(reader.region("inputs-prices"))
+
+
+class TestFollowing:
+    def test_only_what_changed_is_shown_again(self):
+        reader = Reader()
+        reader.type("input_price", "2")
+        (shown,) = reader.told("show")
+        assert "numbers" not in shown["regions"] and "inputs-model" not in shown["regions"]
+
+    def test_the_address_follows_typing_and_steps_when_settled(self):
+        reader = Reader()
+        reader.type("context", "64K")
+        assert [(one["query"][-11:], one["settled"]) for one in reader.told("address")] == [("context=64K", False)]
+        reader.commit("context", "64K")
+        assert [one["settled"] for one in reader.told("address")] == [True]
+        reader.commit("context", "64K")
+        assert reader.told("address") == []
+
+    def test_back_and_forward_bring_states_without_writing_the_address(self):
+        reader = Reader()
+        reader.do("go", query="?model=gpt-oss-120b&context=32K")
+        assert reader.page.state.texts == {"model": "gpt-oss-120b", "context": "32K"}
+        assert reader.told("address") == []
+        choice = reader.region("bar").one("select", id="choose-model")
+        assert [one.attributes["value"] for one in choice.all("option") if "selected" in one.attributes] == ["gpt-oss-120b"]
+
+    def test_undo_and_redo(self):
+        reader = Reader()
+        assert "disabled" in reader.region("bar").one("button", data_do="undo").attributes
+        reader.commit("context", "1M")
+        reader.do("undo")
+        assert "258 sessions" in reader.region("answer").text
+        reader.do("redo")
+        assert "38 sessions" in reader.region("answer").text
+
+    def test_opening_a_link_is_no_step_to_undo(self):
+        assert not Reader("?context=1M").page.state.can_undo
+
+    def test_a_finding_sets_what_it_says_and_can_be_undone(self):
+        reader = Reader("?pool_ratio=0.8")
+        assert "95 sessions" in reader.region("answer").text
+        finding = next(li for li in reader.region("findings").all("li") if li.attributes["data-finding"] == "default_pool_ratio")
+        assert finding.one("button").text == "set Pool ratio 0.0782"
+        reader.do("set", finding="default_pool_ratio")
+        assert "258 sessions" in reader.region("answer").text
+        reader.do("undo")
+        assert "95 sessions" in reader.region("answer").text
+
+    def test_screen_readers_hear_the_answer_once(self):
+        reader = Reader()
+        reader.type("context", "1M")
+        assert [one["text"] for one in reader.told("say")] == ["Fits · 38 sessions at 1M"]
+
+    @given(states())
+    @settings(max_examples=25, deadline=None)
+    def test_any_state_can_be_shown(self, texts):
+        reader = Reader()
+        reader.do("go", query="?" + "&".join(f"{key}={value}" for key, value in texts.items() if value.isalnum()))
+        for name, html in reader.page._shown.items():
+            assert html == "" or reader.region(name) is not None
+
+
+class TestLookingCloser:
+    def test_how_opens_formula_working_and_source(self):
+        reader = Reader()
+        reader.do("how", quantity="ceiling_sessions")
+        panel = reader.region("numbers").one("div", id="how-ceiling_sessions")
+        assert "floor(pool_bytes / cache_bytes_per_session)" in panel.text
+        assert "1.357 TB / 4.488 GB = 302" in panel.text
+        assert "tier B" in panel.text and "first seed" in panel.text
+        assert panel.one("a").attributes["href"] == "method.html#ceiling_sessions"
+        reader.do("copy_quantity", quantity="ceiling_sessions")
+        assert reader.told("copy")[0]["text"].startswith("Ceiling: 302 sessions\n")
+        reader.do("how", quantity="ceiling_sessions")
+        assert reader.region("numbers").all("div", class_="panel") == []
+
+    def test_sections_say_their_answer_and_show_the_rest_when_opened(self):
+        reader = Reader()
+        folded = reader.region("sections").all("details")
+        assert [one.one("h3").text for one in folded] == [*(one.title for one in sections()), "All numbers"]
+        assert all("open" not in one.attributes and one.one("span", class_="answer").text for one in folded)
+        for one in folded:
+            reader.do("fold", name=one.attributes["data-fold"], open="True")
+        opened = reader.region("sections").all("div", class_="content")
+        assert len(opened) == len(folded) and all(one.text for one in opened)
+        assert {f"chart-{key}" for key in reader.page.drawn.mounted} <= {root.name for root in reader.page.document.roots}
+
+    def test_every_quantity_is_among_all_numbers(self):
+        reader = Reader()
+        reader.do("fold", name="all-numbers", open="True")
+        named = [row.all("th")[0].text for table in reader.region("sections").all("tbody") for row in table.all("tr")]
+        assert sorted(named) == sorted(one.label for one in ALL)
+
+
+class TestComparing:
+    def test_a_stays_beside_b(self):
+        reader = Reader()
+        reader.do("pin")
+        reader.commit("context", "1M")
+        table = reader.region("compared").one("tbody")
+        lines = {row.one("th").text: [cell.text for cell in row.all("td")] for row in table.all("tr")}
+        assert lines["Sessions"] == ["258 sessions", "38 sessions", "−220 sessions", "0.147×"]  # 38 / 258
+        assert reader.told("address")[0]["query"].endswith("&context=1M&a.model=muse-spark-open&a.context=")
+        again = Reader(reader.page.query)
+        assert again.region("compared").text == reader.region("compared").text
+        reader.do("unpin")
+        assert reader.region("compared").text == ""
+
+
+class TestTakingAway:
+    def test_exports_are_the_cores(self):
+        reader = Reader("?model=gpt-oss-120b&context=32K")
+        envelope = evaluate("gpt-oss-120b", context="32K")
+        reader.do("export", form="markdown")
+        assert reader.told("copy")[0]["text"] == export.markdown(envelope)
+        reader.do("export", form="json")
+        assert json.loads(reader.told("save")[0]["text"]) == json.loads(json.dumps(export.to_json(envelope)))
+        reader.do("export", form="python")
+        assert reader.told("copy")[0]["text"] == "from envelope import evaluate\n\nevaluate('gpt-oss-120b', context='32K')\n"
+        reader.do("export", form="shell")
+        assert reader.told("copy")[0]["text"] == "python3 -m envelope gpt-oss-120b --set context=32K\n"
+
+    def test_the_link_is_that_of_the_state(self):
+        reader = Reader("?context=1M&batch=4")
+        reader.do("copy_link")
+        assert reader.told("copy_link")[0]["query"] == f"?v=1&data={catalog.date()}&model=muse-spark-open&context=1M&batch=4"
+
+    def test_a_config_is_read_and_used(self):
+        config = catalog.model("qwen3-235b").config.decode()
+        reader = Reader()
+        reader.do("paste")
+        assert reader.told("dialog") == [{"do": "dialog", "open": True}]
+        reader.do("read_config", text=config)
+        assert "Read as qwen3_moe" in reader.region("dialog").text
+        reader.do("use_config", text=config)
+        assert reader.told("dialog") == [{"do": "dialog", "open": False}]
+        # The publisher's file counts 235,093,634,560 parameters.
+        assert reader.page.state.envelope.value("resident_parameters") == 235_093_634_560
+        assert cards(reader)["resident_parameters"] == "235.1 B"
+        assert len(reader.page.query) <= 2000
+
+    @pytest.mark.parametrize("text", ["", "{", "[]", '{"model_type": 1}', "<script>"])
+    def test_a_config_that_cannot_be_read_is_refused_in_words(self, text: str):
+        reader = Reader()
+        reader.do("read_config", text=text)
+        assert reader.region("dialog").one("p", class_="error").text
+        assert reader.region("dialog").all("button", data_do="use_config") == []
+
+    def test_the_embed_dialog_gives_a_frame_of_the_state(self):
+        reader = Reader("?context=1M")
+        reader.do("embed")
+        reader.do("embed", name="show", text="pool-ratio")
+        dialog = reader.region("dialog")
+        line = dialog.one("textarea").text
+        assert line.startswith("<iframe src=") and "context=1M&amp;show=pool-ratio&amp;fields=context" in line
+        assert 'title="Serving envelope: Muse Spark Open"' in line and 'height="470"' in line
+        assert dialog.one("iframe").attributes["src"].endswith("&context=1M&show=pool-ratio&fields=context")
+
+
+class TestEmbed:
+    def test_shows_one_chart_its_inputs_and_the_way_back(self):
+        reader = Reader("?model=muse-spark-open&context=1M&show=pool-ratio&fields=context,chunk", embedded=True)
+        assert [row.attributes["data-row"] for row in reader.region("fields").all("div")] == ["context", "chunk"]
+        assert list(reader.page.drawn.mounted) == ["pool-ratio"]
+        assert reader.region("shown").one("h3").text == "The default ratio fits 11 of 38 sessions"
+        assert reader.region("back").one("a").attributes["href"] == f"./?v=1&data={catalog.date()}&model=muse-spark-open&context=1M"
+
+    def test_never_adds_a_step_to_the_history_around_it(self):
+        reader = Reader("?show=quantities&fields=context", embedded=True)
+        reader.commit("context", "1M")
+        assert [one["settled"] for one in reader.told("address")] == [False]
+        assert reader.told("address")[0]["query"].endswith("&context=1M&show=quantities&fields=context")
+
+    @pytest.mark.parametrize("section", sections(), ids=lambda one: one.key)
+    def test_shows_any_section(self, section):
+        reader = Reader(f"?show=section-{section.key}", embedded=True)
+        assert reader.region("shown").all("h3")[0].text == section.title
+
+    def test_says_what_it_cannot_show(self):
+        reader = Reader("?show=moon&fields=context,nonsense", embedded=True)
+        assert "There is no 'moon' to show" in reader.region("notices").text
+        assert "'nonsense' is not an input" in reader.region("notices").text
+
+
+class TestHostileText:
+    """Whatever is typed or linked stays text: it adds no element, no handler and no address."""
+
+    @staticmethod
+    def assert_harmless(top: Element) -> None:
+        for element in top.all():
+            assert element.name not in ("script", "img", "svg", "object", "embed", "base", "link", "meta")
+            assert not any(name.startswith("on") for name in element.attributes)
+            assert not (element.attributes.get("href") or "").lower().startswith("javascript")
+
+    @given(hostile, edits())
+    @settings(max_examples=40, deadline=None)
+    def test_typed(self, text, edit):
+        reader = Reader()
+        for key in ("name", "groups", "context", edit[0]):
+            reader.type(key, text)
+        for name in reader.page._shown:
+            self.assert_harmless(reader.region(name))
+
+    @given(hostile)
+    @settings(max_examples=20, deadline=None)
+    def test_in_an_address(self, text):
+        reader = Reader(f"?model={quote(text)}&context={quote(text)}&{quote(text)}={quote(text)}&data={quote(text)}&a.batch={quote(text)}")
+        self.assert_harmless(reader.page_html)
+        self.assert_harmless(reader.region("notices"))
+
+    def test_the_name_of_a_model_is_shown_as_typed(self):
+        reader = Reader()
+        reader.do("use_config", text=catalog.model("gpt-oss-120b").config.decode())
+        reader.commit("name", "<b>mine</b>")
+        assert reader.page.state.errors == {}
+        reader.do("pin")
+        assert "A: <b>mine</b> on" in reader.region("compared").text
+        self.assert_harmless(reader.region("compared"))
