@@ -80,6 +80,7 @@ def layer_caches(model: Model) -> tuple[LayerCache, ...]:
     return tuple(layer_cache(group) for group in model.groups)
 
 
+@lru_cache(maxsize=64)
 def growing_per_token(model: Model) -> Fraction:
     """Values all layers together keep for each token of context, for as long as the session lasts."""
     return sum((cache.growing * cache.count for cache in layer_caches(model)), Fraction(0))
@@ -90,6 +91,15 @@ def windowed_per_token(model: Model) -> int:
     return sum(cache.windowed * cache.count for cache in layer_caches(model))
 
 
+@lru_cache(maxsize=64)
+def _bounded(model: Model) -> tuple[tuple[tuple[int, int], ...], int]:
+    """((values per token, window) of each kind of windowed layer, fixed state), over all layers."""
+    caches = layer_caches(model)
+    windows = tuple((cache.windowed * cache.count, cache.window) for cache in caches if cache.windowed)
+    return windows, sum(cache.state * cache.count for cache in caches)
+
+
 def session_values(model: Model, context: int) -> Fraction:
     """Values one session of `context` tokens keeps: growing, windows and state."""
-    return sum((cache.values(context) * cache.count for cache in layer_caches(model)), Fraction(0))
+    windows, state = _bounded(model)
+    return growing_per_token(model) * context + (sum(values * min(context, window) for values, window in windows) + state)

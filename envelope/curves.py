@@ -52,11 +52,13 @@ def _series(e: Evaluation, label: str, mix, points, role: str) -> Series:
     per_gpu = e["pool_bytes"] / layout.gpus
     costs = rank_costs(e, layout.tp, layout.pp)
     needs = [pools.demand(mix or e.scenario.mix, cost.window, e.input("chunk")) for cost in costs]
+    shown, _ = cost_and_need(e)
+    asked = pools.demand(mix or e.scenario.mix, shown.window, e.input("chunk"))
     counts, binds = [], []
     for point in points:
         ratio = Fraction(point)
         counts.append(layout.dp * min(pools.sessions(per_gpu, cost, need, ratio) for cost, need in zip(costs, needs, strict=True)))
-        binds.append(f"{pools.binding_pool(costs[0], needs[0], ratio)} pool binds")
+        binds.append(f"{pools.binding_pool(shown, asked, ratio)} pool binds")
     return Series(label, tuple(points), tuple(counts), role, tuple(binds))
 
 
@@ -77,8 +79,10 @@ def _expert_coverage(e: Evaluation) -> Chart:
     high = max(8 * needed, 2 * batch)
     points = tuple(sorted({*spread(1, high), 1.0, float(batch), float(round(needed))}))
 
+    chosen = mixture.experts + mixture.zero_experts
+
     def read(tokens: float) -> float:
-        return experts.touched(mixture.experts, mixture.top_k, tokens)
+        return experts.touched(chosen, mixture.top_k, tokens) * mixture.experts / chosen
 
     def mark(tokens: int, kind: str) -> Mark:
         return Mark(f"{tokens:,}: {read(tokens):,.0f}, {text(sum(e.read(tokens).values()), 'bytes')}", tokens, read(tokens), kind)

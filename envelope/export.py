@@ -6,7 +6,7 @@ import shlex
 from fractions import Fraction
 from typing import Any
 
-from envelope import cache, catalog, parameters
+from envelope import cache, catalog, groups, parameters
 from envelope.evaluation import Envelope
 from envelope.scenario import BY_KEY, Scenario, plain
 from envelope.units import significant, text
@@ -36,7 +36,7 @@ def to_json(envelope: Envelope) -> dict[str, Any]:
     return {
         "version": VERSION,
         "data": catalog.date(),
-        "scenario": {key: plain(value) for key, value in scenario.values.items()},
+        "scenario": {key: plain(value) for key, value in _resolved(scenario).items()},
         "assumed": [{"key": one.key, "value": plain(one.value), "why": one.why} for one in scenario.assumed],
         "quantities": {
             quantity.key: {
@@ -59,17 +59,23 @@ def to_json(envelope: Envelope) -> dict[str, Any]:
     }
 
 
+def _resolved(scenario: Scenario) -> dict[str, Any]:
+    """Every input settled, a preset's layers written out as those of a config are."""
+    layers = {} if scenario.model is None else {"groups": groups.write(scenario.model)}
+    return {**scenario.values, **layers}
+
+
 def _parameters(scenario: Scenario) -> dict[str, Any]:
     """Counts by part; `total` leaves prediction layers out, as `note` says."""
     model = scenario.model
     if model is None:
         return {"total": None, "active": None, "groups": dict.fromkeys(parameters.PARTS), "note": f"{scenario.name} states no shapes"}
-    groups = parameters.resident_by_part(model)
+    parts = parameters.resident_by_part(model)
     return {
         "total": parameters.resident(model),
         "active": parameters.active_with_embeddings(model),
-        "groups": groups,
-        "note": "total leaves prediction layers out" if groups["prediction"] else "",
+        "groups": parts,
+        "note": "total leaves prediction layers out" if parts["prediction"] else "",
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from envelope.model import Attention, CompressedAttention, HeadAttention, LatentAttention, Model
 
@@ -79,6 +80,7 @@ def _compressed(a: CompressedAttention) -> AttentionCost:
     return AttentionCost(scoring, (window, (Fraction(each, a.ratio), a.indexer.reads * a.ratio)))
 
 
+@lru_cache(maxsize=128)
 def attention_cost(model: Model, cost=decode_cost) -> AttentionCost:
     """Sum `cost` over all layers."""
     each = [(group.count, cost(group.attention)) for group in model.groups]

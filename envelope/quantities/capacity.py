@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import floor
 from typing import TYPE_CHECKING
 
 from envelope import pools, ranks
+from envelope.model import Model
 from envelope.node import Budget
 from envelope.quantities.model import session_bytes, step_at, value_bytes
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
@@ -60,7 +62,12 @@ def rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
         stored = ranks.copies(e.model, tp) if e.scenario.model else 1
         share = Fraction(stored) / (tp * pp)
         return [pools.TokenCost(Fraction(given) * share, Fraction(0), Fraction(0), 0)]
-    return [pools.token_cost(caches, tp, value_bytes(e)) for caches in ranks.stages(e.model, pp)]
+    return list(_layer_costs(e.model, tp, pp, value_bytes(e)))
+
+
+@lru_cache(maxsize=64)
+def _layer_costs(model: Model, tp: int, pp: int, value: Fraction) -> tuple[pools.TokenCost, ...]:
+    return tuple(pools.token_cost(caches, tp, value) for caches in ranks.stages(model, pp))
 
 
 def replica_sessions(e: Evaluation, per_gpu: Fraction, tp: int, pp: int, ratio, mix=None) -> int:

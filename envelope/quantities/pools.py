@@ -21,11 +21,15 @@ _quantity = _registry.quantity
 def cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
     """What the first rank with two pools pays and what one group of sessions asks for. Raises Unavailable without one."""
     layout = e.scenario.layout
+    if e.input("cache_bytes_per_token") is not None:
+        raise Unavailable("a stated cache per token adds no window, so there is one pool and no ratio")
     costs = rank_costs(e, layout.tp, layout.pp)
     cost = next((cost for cost in costs if cost.sliding and cost.full), None)
     if cost is None:
         if any(cost.sliding for cost in costs) and any(cost.full for cost in costs):
             raise Unavailable("each pipeline stage keeps one span, so no rank has two pools and there is no ratio")
+        if any(cost.state for cost in costs) and any(cost.full for cost in costs):
+            raise Unavailable("no layer keeps a window of tokens, so there is one pool and no ratio")
         raise Unavailable("every layer keeps the same span, so there is one pool and no ratio")
     return cost, pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
 

@@ -75,7 +75,7 @@ def bytes_per_output_token(e: Evaluation) -> Found:
 def prefill_seconds_floor(e: Evaluation) -> Found:
     tokens, gpus = longest(e), e.input("gpus")
     # Where the active parameters are given, the matrices keep their shares of the work.
-    given = Fraction(e["active_parameters"]) / parameters.active(e.model)
+    given = float(e["active_parameters"]) / parameters.active(e.model)
     rates: dict[str, float] = {}
     seconds: dict[str, float] = {}
     for piece in checkpoint.pieces(e.model, e.split):
@@ -84,7 +84,7 @@ def prefill_seconds_floor(e: Evaluation) -> Found:
         key = piece.format.key
         rates.setdefault(key, _rate(e, key))
         work = 2 * piece.tensor.elements * piece.tensor.read * piece.layers * tokens * given
-        seconds[key] = seconds.get(key, 0.0) + float(work) / (gpus * rates[key])
+        seconds[key] = seconds.get(key, 0.0) + work / (gpus * rates[key])
     work = flops.prefill_work(e.model, e["active_parameters"], tokens)
     attention = float(work.growing + work.bounded) / (gpus * _rate(e, "bf16"))
     total = sum(seconds.values()) + attention

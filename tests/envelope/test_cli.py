@@ -10,6 +10,8 @@ import pytest
 
 from envelope import export, evaluate
 from envelope.__main__ import main
+from envelope.parameters import PARTS
+from envelope.scenario import FIELDS
 
 
 @pytest.fixture
@@ -29,6 +31,8 @@ class TestEvaluate:
         assert (code, err) == (0, "")
         assert (document["version"], document["data"]) == (1, "2026-11-30")
         assert document["scenario"]["context"] == 131_072
+        assert document["scenario"]["groups"].startswith("h8192.v202048.max1048576~tower.vision1900000000")
+        assert set(document["scenario"]) == {field.key for field in FIELDS}
         assert set(document["quantities"]["sessions"]) == {"value", "unit", "formula", "working", "tier", "source", "note", "reason"}
         assert document["quantities"]["sessions"]["value"] == 258
         assert document["parameters"]["total"] == 822_005_480_576
@@ -41,6 +45,11 @@ class TestEvaluate:
         assert document["quantities"]["sessions"]["value"] is None
         assert document["quantities"]["sessions"]["reason"]
         assert document["findings"][0]["severity"] == "error"
+
+    def test_a_stated_cache_has_every_part_without_a_count(self, run):
+        document = json.loads(run("deepseek-v4.1-flash", "--json")[1])
+        assert document["parameters"]["groups"] == dict.fromkeys(PARTS)
+        assert document["quantities"]["best_pool_ratio"]["reason"] == "a stated cache per token adds no window, so there is one pool and no ratio"
 
     def test_markdown_is_a_table(self, run):
         _, out, _ = run("muse-spark-open", "--markdown")

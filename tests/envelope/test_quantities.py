@@ -153,6 +153,14 @@ class TestDoesNotFit:
         assert envelope["capacity_output_tokens_per_second"].reason == "no session of this length fits"
 
 
+class TestZeroExperts:
+    def test_identities_share_the_choice_and_hold_nothing(self):
+        """12 of 512 + 256 chosen by one token: 12 × 512/768 = 8 real experts, at the most all 512."""
+        layers = "h64.v64~2x_full.q4.kv4.k16.v16_moe.e512.k12.w32.zero256"
+        assert evaluate("custom", groups=layers).value("experts_touched") == pytest.approx(8, rel=1e-12)
+        assert evaluate("custom", groups=layers, batch=10**6).value("experts_touched") == pytest.approx(512, rel=1e-12)
+
+
 class TestPrefill:
     def test_a_prompt_shorter_than_the_window_pays_for_the_tokens_before_it(self):
         """One token attends to half a position: 62 layers × 2 × 128 × 128 / 2 FLOP beside 2 × 42,777,706,496."""
