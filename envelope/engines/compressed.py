@@ -16,6 +16,8 @@ from envelope.engines.vllm import BATCHES_IN_FLIGHT, NULL_BLOCK_KEPT, Group, Opt
 
 # The pool stops paying for empty slots of a layer tuple from here on.
 SLOTS_BY_SIZE = Release((0, 25, 1))
+# SGLang keeps the ratio-128 layers' running states by request, outside the bytes per token, from here on.
+STATES_FIXED = Release((0, 5, 23))
 
 BLOCK = 256
 _ROPE = 64
@@ -25,11 +27,12 @@ _STATE_BYTES = 4  # running states are FP32
 
 @dataclass(frozen=True)
 class Shape:
-    """What matters of the model: layers by compression ratio and all of them, in positions; widths of one record."""
+    """What matters of the model: layers by compression ratio, all of them and a draft's, in positions; record widths."""
 
     four: tuple[int, ...]
     hundred: tuple[int, ...]
     layers: tuple[int, ...]
+    draft: tuple[int, ...]
     head_dim: int
     index_dim: int
     window: int
@@ -49,7 +52,8 @@ def shape(layers: tuple[Stored, ...]) -> Shape:
     first = packed[0].compressed
     index = next((one.compressed.indexer.head_dim for one in packed if one.compressed.indexer), 128)
     everywhere = tuple(sorted(p for one in layers for p in one.places))
-    return Shape(by[4], by[128], everywhere, first.head_dim, index, first.window)
+    draft = tuple(p for one in layers if one.draft for p in one.places)
+    return Shape(by[4], by[128], everywhere, draft, first.head_dim, index, first.window)
 
 
 def _page(tokens: int, row: int) -> int:
@@ -98,24 +102,31 @@ def _least_padding(counts: Sequence[int], least: int) -> int:
     return min(sizes, key=lambda size: (sum(-count % size for count in counts), -size))
 
 
-def sglang_bytes_per_token(layers: tuple[Stored, ...], ratio: Fraction, speculates: bool) -> Fraction:
+def sglang_bytes_per_token(layers: tuple[Stored, ...], ratio: Fraction, speculates: bool, release: Release) -> Fraction:
     """Bytes one token of the full pool takes on a rank, its share of the sliding pool included.
 
     The windows' pool holds `ratio` of the tokens and the ratio-4 layers' running states with it: 8 slots per page of
-    256, 16 with speculation, which also adds one layer in proportion.
+    256, 16 with speculation, which also adds one layer in proportion. Before 0.5.23 the ratio-128 layers' states (128
+    and 256 slots) were in it too, draft layers were counted one by one, and rows were not padded.
     """
     one = shape(layers)
-    row = Fraction(_page(BLOCK, one.row), BLOCK)
-    ring = Fraction(16 if speculates else 8, BLOCK)
-    states = ring * 4 * (one.head_dim + one.index_dim) * _STATE_BYTES * len(one.four)
+    slots = 2 if speculates else 1
+    states = Fraction(8 * slots, BLOCK) * 4 * (one.head_dim + one.index_dim) * _STATE_BYTES * len(one.four)
+    if release < STATES_FIXED:
+        states += Fraction(128 * slots, BLOCK) * 2 * one.head_dim * _STATE_BYTES * len(one.hundred)
+        records = (Fraction(one.row, 4) + Fraction(indexer_bytes(one.index_dim), 4)) * len(one.four) + Fraction(one.row, 128) * len(one.hundred)
+        return ratio * (one.row * len(one.layers) + states) + records
+    row, targets = Fraction(_page(BLOCK, one.row), BLOCK), len(one.layers) - len(one.draft)
     each_four = Fraction(_page(BLOCK // 4, one.row), BLOCK) + Fraction(indexer_bytes(one.index_dim), 4)
     each_hundred = Fraction(_page(BLOCK // 128, one.row), BLOCK)
-    total = ratio * (row * len(one.layers) + states) + each_four * len(one.four) + each_hundred * len(one.hundred)
-    return total * Fraction(len(one.layers) + 1, len(one.layers)) if speculates else total
+    total = ratio * (row * targets + states) + each_four * len(one.four) + each_hundred * len(one.hundred)
+    return total * Fraction(targets + 1, targets) if speculates else total
 
 
-def sglang_state_bytes(layers: tuple[Stored, ...], requests: int, speculates: bool) -> int:
+def sglang_state_bytes(layers: tuple[Stored, ...], requests: int, speculates: bool, release: Release) -> int:
     """Bytes of the ratio-128 layers' running states: a ring of 128 per request (256 with speculation) and one spare."""
+    if release < STATES_FIXED:
+        return 0
     one = shape(layers)
     ring = 256 if speculates else 128
     rows = (requests + 1) * ring + ring + 1

@@ -28,8 +28,9 @@ class Release:
 
 
 def release(text: str) -> Release:
-    """Read a version as engines print it: `0.20.2rc1`, `v0.19.0`, `0.5.10.post1`. Raises ValueError."""
-    match = _RELEASE.fullmatch(text.strip())
+    """Read a version as engines print it: `0.20.2rc1`, `v0.19.0`, `0.5.10.post1`; later words are ignored. Raises ValueError."""
+    first, _, _ = text.strip().partition(" ")
+    match = _RELEASE.fullmatch(first)
     if match is None:
         raise ValueError("accepts a release such as 0.33.0")
     major, minor, patch, stage = match.groups()

@@ -13,6 +13,7 @@ from envelope.model import (
     LayerGroup,
     LinearAttention,
     Model,
+    keeps_whole_context,
 )
 
 # Engines keep convolution states in the model's own 16-bit format.
@@ -164,19 +165,29 @@ def _layer(a: Attention, tp: int, cache: CacheFormat, draft_tokens: int) -> tupl
 
 
 def draft_layers(model: Model, count: int) -> tuple[LayerGroup, ...]:
-    """The first `count` prediction (MTP) layers of a model; the last one repeats where more are asked for."""
+    """The first `count` prediction (MTP) layers of a model, the last one repeated where more are asked for.
+
+    A model without any is speculated with by layers like its own last one, as EAGLE drafts are (SGLang sizes them so).
+    """
     if not count:
         return ()
-    if not model.prediction:
-        raise NotLaidOut("the model has no prediction (MTP) layers to speculate with")
+    own = model.prediction or (_last(model),)
     found: list[LayerGroup] = []
     left = count
-    for group in model.prediction:
+    for group in own:
         take = min(left, group.count)
         if take:
             found.append(replace(group, count=take, positions=()))
         left -= take
     if left:
-        last = found[-1]
-        found[-1] = replace(last, count=last.count + left)
+        found[-1] = replace(found[-1], count=found[-1].count + left)
     return tuple(found)
+
+
+def _last(model: Model) -> LayerGroup:
+    """The last kind of layer that keeps the whole context, one layer of it."""
+    kept = [group for group in model.groups if keeps_whole_context(group.attention)]
+    if not kept:
+        raise NotLaidOut("no layer keeps the whole context, so no draft layer can be like one")
+    last = max(kept, key=lambda group: max(group.positions, default=0))
+    return replace(last, count=1, positions=())

@@ -20,7 +20,7 @@ _MANY, _FEW = 1024, 256
 
 def _read_release(text: str) -> str:
     release(text)
-    return text.strip()
+    return text.strip().partition(" ")[0]
 
 
 def _read_draft(text: str) -> str:
@@ -120,8 +120,8 @@ FIELDS = (
     Field("hybrid_manager", "Sliding layers apart", CHOICE, ENGINE,
           "Off where the engine keeps every token in sliding layers too: vLLM's flag, SGLang for Gemma 2 and 3, EXAONE 4 and OLMo 2 and 3.",
           constant("on", source="the engine's default"), choices=lambda known: _ON_OFF, applies=lambda known: lays_out(known) and has_window(known)),
-    Field("mtp_layers", "MTP layers", COUNT, ENGINE, "Prediction layers loaded to speculate with; their cache shares the pool.",
-          constant(0, source="no speculation"), bounds=(0, 64), applies=lambda known: lays_out(known) and bool(known.model.prediction)),
+    Field("mtp_layers", "MTP layers", COUNT, ENGINE, "Prediction layers loaded to speculate with, or an EAGLE head's layers; their cache shares the pool.",
+          constant(0, source="no speculation"), bounds=(0, 64), applies=lays_out),
     Field("draft_model", "Draft model", DRAFT, ENGINE, "An EAGLE or DFlash draft: a model of the catalogue, or its layers as text.", unset, applies=lays_out),
     Field("cache_scales", "FP8 scales", CHOICE, ENGINE, "One per tensor adds nothing; one per token and head adds 8 bytes (fp8_per_token_head).",
           constant("tensor", source="plain fp8"), choices=lambda known: (("tensor", "per tensor"), ("head", "per token and head")),

@@ -134,7 +134,7 @@ def sglang_pools(e: Evaluation, memory: Fraction) -> sglang.Pools:
 def compressed_bytes_per_token(one: Rank, ratio: Fraction) -> Fraction:
     """Bytes per token of the full pool for DeepSeek V4. Raises Unavailable for ratios that engines do not lay out."""
     try:
-        return compressed.sglang_bytes_per_token(one.layers, ratio, bool(one.draft_tokens))
+        return compressed.sglang_bytes_per_token(one.layers, ratio, bool(one.draft_tokens), one.release)
     except NotLaidOut as refusal:
         raise Unavailable(str(refusal)) from None
 

@@ -151,13 +151,19 @@ class TestSglang:
         assert drafting.slots < plain.slots and drafting.bytes <= 9 * GIB
 
     def test_deepseek_v4_pro_cell(self):
-        """A56 logged 23,749.84 bytes: 0.5.23 moved the ratio-128 states out of it and pads rows to whole 576 bytes."""
-        four, hundred = ("csa.q128.d512.by4.win128.qr1536.or1024.og16.ih64.id128.ik1024", "csa.q128.d512.by128.win128.qr1536.or1024.og16")
-        one = groups.read(f"h7168.v129280~30x_{four}_none~31x_{hundred}_none")
-        layers = stored_by(one, 1, CacheFormat("fp8"))
-        each = compressed.sglang_bytes_per_token(layers, Fraction(1, 10), False)
-        windows = Fraction(1, 10) * (585 * 61 + Fraction(8, 256) * 4 * 640 * 4 * 30)
-        assert each == windows + 30 * (Fraction(585, 4) + 33) + 31 * Fraction(864, 128)
+        """Case A56: an SGLang log of DeepSeek-V4-Pro with its MTP layer states bytes_per_full_token 23,749.84."""
+        parts = ("csa.q128.d512.by4.win128.qr1536.or1024.og16.ih64.id128.ik1024", "csa.q128.d512.by128.win128.qr1536.or1024.og16", "csa.q128.d512.by0.win128.qr1536.or1024.og16")
+        one = groups.read(f"h7168.v129280~30x_{parts[0]}_none~31x_{parts[1]}_none~mtp1x_{parts[2]}_none")
+        layers = stored_by(one, 1, CacheFormat("fp8"), draft_layers(one, 1))
+        logged = compressed.sglang_bytes_per_token(layers, Fraction(1, 10), True, release("0.5.10"))
+        assert round(float(logged), 2) == 23_749.84
+
+    def test_deepseek_v4_states_left_the_cell_in_0_5_23(self):
+        """Rows are padded to whole 576 bytes: 260 per page of 256, 65 per 64 records, 3 per 2."""
+        layers = stored_by(model("deepseek-ai--DeepSeek-V4-Flash"), 1, CacheFormat("fp8"))
+        each = compressed.sglang_bytes_per_token(layers, Fraction(1, 10), False, release("0.5.23"))
+        windows = Fraction(1, 10) * (585 * 43 + Fraction(8, 256) * 4 * 640 * 4 * 21)
+        assert each == windows + 21 * (Fraction(585, 4) + 33) + 20 * Fraction(1728, 256)
 
 
 class TestResidue:
@@ -259,9 +265,17 @@ class TestQuantities:
     def test_context_parallelism_must_divide(self):
         assert evaluate(model="deepseek-v3", tp="8", dcp="3")["engine_kv_tokens"].reason == "DCP 3 does not divide the 8 tensor-parallel ranks"
 
-    def test_no_prediction_layers_to_speculate_with(self):
-        with pytest.raises(NotLaidOut, match="prediction"):
-            draft_layers(groups.read(GLIMMER), 1)
+    def test_a_model_without_prediction_layers_drafts_with_its_own_kind(self):
+        """A12: 32 layers and one EAGLE layer, 33 × 4,096 bytes."""
+        given = {"model": "custom", "groups": groups.write(model("meta-llama--Llama-3.1-8B-Instruct")), "gpus": "1"}
+        assert [evaluate(**given, engine=engine, mtp_layers="1").value("engine_kv_bytes_per_token") for engine in ("vllm", "sglang")] == [135_168, 135_168]
+
+    def test_no_layer_to_be_like(self):
+        with pytest.raises(NotLaidOut, match="whole context"):
+            draft_layers(groups.read("h64.v100~2x_sliding.q4.kv1.k64.win128_ff.w128"), 1)
+
+    def test_a_version_may_carry_a_word(self):
+        assert evaluate(engine="vllm", engine_version="0.20.2rc1 fork").scenario["engine_version"] == "0.20.2rc1"
 
     def test_stated_cache_has_no_layout(self):
         assert "hides the layers" in evaluate(cache_bytes_per_token="890")["engine_kv_tokens"].reason
