@@ -44,7 +44,7 @@ def table(chart: Chart) -> Markup:
     return tag(
         "table",
         tag("caption", chart.title, class_="unseen"),
-        tag("thead", tag("tr", (tag("th", name, scope="col") for name in ("", chart.x_label, chart.y_label)))),
+        tag("thead", tag("tr", (tag("th", name, scope="col") for name in ("Series", chart.x_label, chart.y_label)))),
         tag("tbody", (tag("tr", tag("th", label, scope="row"), tag("td", x, class_="number"), tag("td", y, class_="number")) for label, x, y in rows)),
         class_="rows",
     )

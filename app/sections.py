@@ -95,7 +95,7 @@ def compared(state: State) -> Markup | None:
         tag("h3", "A and B"),
         tag(
             "table",
-            tag("thead", tag("tr", (tag("th", words, scope="col") for words in ("", f"A: {export.headline(a)}", f"B: {export.headline(b)}", "B − A", "B / A")))),
+            tag("thead", tag("tr", (tag("th", words, scope="col") for words in ("Quantity", f"A: {export.headline(a)}", f"B: {export.headline(b)}", "B − A", "B / A")))),
             tag("tbody", (_row(cells) for cells in export.comparison(a, b))),
             class_="rows compared",
         ),
