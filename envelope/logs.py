@@ -163,12 +163,17 @@ _VARIANTS: tuple[tuple[Mapping[str, str], str], ...] = (
     ({"chunk": "16384"}, "a step takes 16,384 tokens"),
 )
 
+# What a log that states no layout may have run on, one replica of it.
+_LAYOUTS = tuple(({"gpus": tp, "tp": tp, "dp": "1", "pp": "1", "ep": "1"}, f"it ran with TP {tp}, not the layout chosen here") for tp in ("1", "2", "4", "8", "16"))
+
 
 def _variant(key: str, measured: Fraction, theirs: Envelope) -> str:
     """Find the one change that makes the rule print the line."""
     scenario = theirs.scenario
-    tried = (*_VARIANTS, ({"dcp": scenario.text("tp")}, "decode context parallelism spans all ranks"))
+    tried = (*_VARIANTS, ({"dcp": scenario.text("tp")}, "decode context parallelism spans all ranks"), *_LAYOUTS)
     for change, words in tried:
+        # A dense model has no expert layout to change with the rest.
+        change = {name: text for name, text in change.items() if name != "ep" or scenario.applies("ep")}
         if not all(scenario.applies(name) for name in change):
             continue
         if "engine_version" in change and scenario["engine"] != "vllm":

@@ -108,7 +108,11 @@ def _compressed_states(e: Evaluation, one: ranks.Rank) -> int:
     if not ranks.is_compressed(one):
         return 0
     asked = e.input("max_num_seqs")
-    return compressed.sglang_state_bytes(one.layers, max(1, asked // e.scenario.layout.dp) if asked else 2048, bool(one.draft_tokens), one.release)
+    most = max(1, asked // e.scenario.layout.dp) if asked else 2048
+    try:
+        return compressed.sglang_state_bytes(one.layers, most, bool(one.draft_tokens), one.release)
+    except NotLaidOut as refusal:
+        raise Unavailable(str(refusal)) from None
 
 
 @_quantity("engine_kv_bytes_per_token", "Grows per token", "bytes", "on one rank: vLLM block bytes / block tokens of the growing groups, padding included; SGLang F + ratio × S, drafts included", BOTH)

@@ -140,6 +140,12 @@ class TestComparing:
         row = next(row for row in compare(read(log), mine) if row.key == "tokens")
         assert "concurrency × max_model_len" in row.explanation
 
+    def test_a_layout_the_log_does_not_state_is_named(self):
+        """A03 beside the eight GPUs that a scenario has by default."""
+        log = "LLM engine (v0.19.0)\nAvailable KV cache memory: 6.51 GiB\nGPU KV cache size: 42,656 tokens"
+        row = next(row for row in compare(read(log), scenario("Qwen--Qwen3-14B")) if row.key == "tokens")
+        assert row.explanation == "explained if it ran with TP 1, not the layout chosen here"
+
     def test_an_unknown_cause_is_not_guessed(self):
         log = "LLM engine (v0.19.0)\nAvailable KV cache memory: 10.00 GiB\nGPU KV cache size: 7,777,777 tokens"
         row = next(row for row in compare(read(log), scenario("Qwen--Qwen3-14B", gpus="1")) if row.key == "tokens")
