@@ -14,8 +14,8 @@ async function fetched(path) {
 }
 
 const scriptsReady = new Promise((resolve) => {
-  if (document.readyState !== "loading") resolve();
-  else document.addEventListener("DOMContentLoaded", resolve);
+  if (globalThis.Bokeh) resolve();
+  else document.addEventListener("DOMContentLoaded", resolve); // deferred scripts have run by then
 });
 
 async function drawFigures(figures) {

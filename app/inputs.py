@@ -86,7 +86,7 @@ def row(state: State, field: Field, prefix: str = "field") -> Markup:
         "div",
         tag("label", field.label, for_=f"{prefix}-{key}", title=field.help),
         _mark(state, key),
-        button("↺", "reset", data_key=key, class_="back", title="Put back", aria_label=f"Put {field.label} back") if changed else None,
+        button(join(tag("span", f"Put {field.label} back", class_="unseen"), tag("span", "↺", aria_hidden="true")), "reset", data_key=key, class_="back", title="Put back") if changed else None,
         _input(state, field, ids),
         tag("p", words, id=f"{prefix}-{key}-says", class_="error" if error else "echo") if words else None,
         class_=" ".join(filter(None, classes)),

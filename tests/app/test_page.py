@@ -10,6 +10,7 @@ from app import inputs
 from app.state import RESETS
 from envelope import catalog, evaluate, export
 from envelope.quantities import ALL
+from envelope.records import Change
 from envelope.scenario import FIELDS, resolve
 from envelope.sections import sections
 from tests.app.reader import Element, Reader
@@ -278,6 +279,27 @@ class TestTakingAway:
         assert line.startswith("<iframe src=") and "context=1M&amp;show=pool-ratio&amp;fields=context" in line
         assert 'title="Serving envelope: Muse Spark Open"' in line and 'height="470"' in line
         assert dialog.one("iframe").attributes["src"].endswith("&context=1M&show=pool-ratio&fields=context")
+
+
+class TestCatalogue:
+    """A link made before the catalogue changed says what changed for its state, and offers the old value."""
+
+    @pytest.fixture(autouse=True)
+    def a_changed_rent(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(catalog, "changes_since", lambda data: (Change(preset="hgx-b300", key="gpu_hour", old="4.25", date="2026-10-01"),) if data < "2026-10-01" else ())
+
+    def test_offers_the_old_value(self):
+        reader = Reader("?v=1&data=2026-09-01&model=muse-spark-open")
+        assert "Since this link was made (2026-09-01), Rent per GPU hour changed from 4.25 to 6.77." in reader.region("notices").text
+        use = reader.region("notices").one("button", data_do="use")
+        reader.do("use", key=use.attributes["data-key"], text=use.attributes["data-text"])
+        assert reader.page.state.text("gpu_hour") == "4.25"
+        reader.do("dismiss")
+        assert reader.region("notices").text == ""
+
+    @pytest.mark.parametrize("query", ["?data=2026-10-15", "?data=2026-09-01&machine=hgx-h200", "?data=2026-09-01&gpu_hour=5", "?context=1M", "?data=soon"])
+    def test_says_nothing_where_nothing_changed_for_the_state(self, query: str):
+        assert Reader(query).region("notices").text == ""
 
 
 class TestEmbed:
