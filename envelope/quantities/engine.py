@@ -231,7 +231,10 @@ def _held(e: Evaluation, mix: tuple[tuple[int, int], ...]) -> tuple[Fraction, st
     """Groups of sessions of these lengths that one replica holds outside vLLM, as a fraction, and what runs out first."""
     memory = e["kv_memory_per_rank"]
     if e.input("engine") == "plain":
-        return memory / sum(_session(e, length) * count for length, count in mix), "memory"
+        each = sum(_session(e, length) * count for length, count in mix)
+        if not each:
+            raise Unavailable("a session keeps nothing in memory, so memory sets no limit")
+        return memory / each, "memory"
     found, page = ranks.sglang_pools(e, memory), e.input("block_size")
     window = max((layer.window for layer in ranks.rank(e).layers), default=0)
     held = Fraction(found.full, sum(-(-length // page) * page * count for length, count in mix))

@@ -82,6 +82,8 @@ def active_with_embeddings(e: Evaluation) -> Found:
 def active_attention_share(e: Evaluation) -> Found:
     parts = parameters.active_by_part(e.model)
     blocks = parameters.active(e.model) - parts["router"]
+    if not blocks:
+        raise Unavailable("no layer multiplies a token by anything")
     return Found(Fraction(parts["attention"], blocks), lambda: f"{text(parts['attention'], 'parameters')} / {text(blocks, 'parameters')}")
 
 
@@ -259,6 +261,8 @@ def crossover_prefill(e: Evaluation) -> Found:
 @_quantity("prefill_attention_share", "Growing attention's share of prefill", "share", "growing attention FLOP / all FLOP of prefilling the context, the longest of a mix; the mean position is half of it", SEED)
 def prefill_attention_share(e: Evaluation) -> Found:
     work = flops.prefill_work(e.model, e["active_parameters"], longest(e))
+    if not work.total:
+        raise Unavailable("no layer multiplies a token by anything")
     return Found(work.growing_share, lambda: f"{text(work.growing, 'FLOP')} / {text(work.total, 'FLOP')}")
 
 

@@ -75,7 +75,7 @@ def bytes_per_output_token(e: Evaluation) -> Found:
 def prefill_seconds_floor(e: Evaluation) -> Found:
     tokens, gpus = longest(e), e.input("gpus")
     # Where the active parameters are given, the matrices keep their shares of the work.
-    given = float(e["active_parameters"]) / parameters.active(e.model)
+    given = float(e["active_parameters"]) / (parameters.active(e.model) or 1)
     rates: dict[str, float] = {}
     seconds: dict[str, float] = {}
     for piece in checkpoint.pieces(e.model, e.split):

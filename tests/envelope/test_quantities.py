@@ -1,14 +1,16 @@
 """Whole states against figures with a source: the printed seed, the publishers' files, the acceptance figures."""
 
 from fractions import Fraction
+from json import dumps
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envelope import evaluate
+from envelope import evaluate, groups
+from envelope.export import to_json
 from envelope.quantities import ALL, capacity, model, pools, speed
-from tests.envelope.strategies import PRESETS, contexts, presets
+from tests.envelope.strategies import PRESETS, contexts, models, presets
 
 
 class TestMuse:
@@ -220,6 +222,26 @@ def test_every_quantity_has_a_value_or_a_reason_and_its_working(preset):
 def test_definitions_say_what_they_are():
     for definition in ALL:
         assert definition.label and definition.unit and definition.formula and definition.source, definition.key
+
+
+class TestAnyModel:
+    def test_layers_without_weights_have_no_shares(self):
+        envelope = evaluate("custom", groups="h8.v8~1x_none_none")
+        for key in ("active_attention_share", "prefill_attention_share"):
+            assert envelope[key].reason == "no layer multiplies a token by anything"
+
+    def test_compressed_layers_beside_others_are_not_laid_out(self):
+        envelope = evaluate("custom", groups="h64.v64~1x_csa.q4.d64.by4.win8.qr8.or8.og1_none~1x_full.q4.kv4.k16_none", engine="sglang")
+        assert "compressed attention is laid out" in envelope["kv_memory_per_rank"].reason
+
+    @settings(max_examples=60, deadline=None)
+    @given(models(), st.sampled_from(["vllm", "sglang", "sglang-unified", "plain"]), contexts)
+    def test_every_quantity_has_a_value_or_a_reason(self, model, engine, context):
+        envelope = evaluate("custom", groups=groups.write(model), engine=engine, context=context)
+        for quantity in envelope:
+            assert (quantity.value is None) == bool(quantity.reason), quantity.key
+        assert all(finding.text for finding in envelope.findings)
+        assert dumps(to_json(envelope), allow_nan=False)
 
 
 class TestProperties:
