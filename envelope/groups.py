@@ -42,7 +42,7 @@ _COMPRESSED = {
 }  # fmt: skip
 _LINEAR = {
     "heads": "h", "key_dim": "k", "value_dim": "v", "conv_channels": "cc", "conv_kernel": "ck", "key_heads": "kh",
-    "projections": "proj", "vectors": "vec",
+    "full_gate": "fullgate", "projections": "proj", "vectors": "vec",
 }  # fmt: skip
 _DENSE = {"width": "w", "matrices": "m", "vectors": "vec"}
 _MOE = {

@@ -169,7 +169,7 @@ class LinearAttention:
     `flavour` is `mamba`, `mamba2`, `gated_delta`, `kda` or `lightning`. The recurrent state holds
     `heads x key_dim x value_dim` values, the convolution `conv_channels x conv_kernel` (engines keep one step less).
     `key_heads` matter for how engines split the convolution (groups, in Mamba 2). The input and output matrices follow
-    from these; `projections` counts the parameters of further ones and `vectors` the rest, the convolution included.
+    from these (`full_gate`: KDA's output gate is one matrix, not low rank); `projections` counts the parameters of further ones and `vectors` the rest, the convolution included.
     """
 
     flavour: str
@@ -179,6 +179,7 @@ class LinearAttention:
     conv_channels: int = 0
     conv_kernel: int = 0
     key_heads: int = 0
+    full_gate: bool = False
     projections: int = 0
     vectors: int = 0
     kind: ClassVar[str] = "linear"

@@ -137,8 +137,11 @@ def _linear_attention(a: LinearAttention, hidden: int) -> Iterator[Shape]:
         yield "attention", "self_attn.qkv_proj", 2 * keys + values, hidden
         yield "attention", "self_attn.f_a_proj", a.value_dim, hidden
         yield "attention", "self_attn.f_b_proj", keys, a.value_dim
-        yield "attention", "self_attn.g_a_proj", a.value_dim, hidden
-        yield "attention", "self_attn.g_b_proj", values, a.value_dim
+        if a.full_gate:
+            yield "attention", "self_attn.g_proj", values, hidden
+        else:
+            yield "attention", "self_attn.g_a_proj", a.value_dim, hidden
+            yield "attention", "self_attn.g_b_proj", values, a.value_dim
         yield "attention", "self_attn.b_proj", a.heads, hidden
         yield "attention", "self_attn.o_proj", hidden, values
     elif a.flavour == "mamba2":

@@ -17,6 +17,9 @@ BIAS = ("attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias", "use_bias"
 QKV_ONLY = ("qkv_bias", "use_qkv_bias", "add_qkv_bias")
 
 
+BLOCK_INDEX = ("index_n_heads", "index_head_dim", "index_block_size", "index_topk_blocks", "index_local_blocks")
+
+
 @dataclass(frozen=True)
 class Built:
     """One layer's attention, the norm parameters it carries, and other vectors beside it."""
@@ -101,17 +104,35 @@ def _has_sinks(keys: Keys, family: Family, kind: str) -> bool:
 
 def gate(keys: Keys, family: Family) -> str:
     """Return the output gate: `full`, `head` or none."""
-    if keys.has("gating"):
-        value = keys.state("gating")[1]
+    if keys.has("gating", "gating_types"):
+        value = _gating(keys)
         words = {True: "head", "per-head": "head", False: "", "per-element": "full"}
         if not isinstance(value, bool | str) or value not in words:
             raise Refused(keys.name("gating"), value, "true, false, per-head or per-element")
         return words[value]
     if keys.has("use_head_wise_attn_gate"):
         return "head" if keys.flag("use_head_wise_attn_gate") else ""
-    if keys.has("attn_output_gate"):
-        return "full" if keys.flag("attn_output_gate") else ""
+    if keys.has("attn_output_gate", "attention_output_gate"):
+        return "full" if keys.flag("attn_output_gate", "attention_output_gate") else ""
     return family.gate
+
+
+def _gating(keys: Keys) -> object:
+    """Return Laguna's gating, from one key or from a list that says the same for every layer."""
+    listed = keys.listed("gating_types")
+    if listed is None:
+        return keys.state("gating")[1]
+    words = {word.replace("_", "-") if isinstance(word, str) else word for word in map(_hashable, listed[1])}
+    stated = keys.state("gating")[1]
+    if stated in ("per-element", "per-head"):
+        words.add(stated)
+    if len(words) != 1:
+        raise Refused(keys.name("gating_types"), listed[1], "the same gate in every layer")
+    return words.pop()
+
+
+def _hashable(value: object) -> object:
+    return value if isinstance(value, str | bool | int) else repr(value)[:40]
 
 
 def head_dim(keys: Keys, query: int, hidden: int) -> int:

@@ -117,7 +117,7 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
     "gemma4_text": {
         "vocab_size": 262144, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 30,
         "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "tie_word_embeddings": True,
-        "attention_bias": False, "sliding_window": 512, "vocab_size_per_layer_input": 262144,
+        "attention_bias": False, "global_head_dim": 512, "sliding_window": 512, "vocab_size_per_layer_input": 262144,
         "hidden_size_per_layer_input": 256, "attention_k_eq_v": False, "num_kv_shared_layers": 0,
         "enable_moe_block": False, "use_double_wide_mlp": False,
     },

@@ -45,6 +45,11 @@ def extras(keys: Keys, family: Family, hidden: int, vocabulary: int, layers: int
         mixed = (2 + streams) * streams
         layer += 2 * (mixed * streams * hidden + mixed + 3)
         other += streams * streams * hidden + streams + 1
+    if keys.optional("attn_res_block_size"):
+        # Kimi-K3: mixing weights and a norm before attention and before the feed-forward, and once before the head.
+        norms += 2 * hidden
+        layer += 2 * hidden
+        other += 2 * hidden
     # Llama 3.2 Vision keeps 8 more rows for image tokens in its input table (`modeling_mllama.py`).
     rows = vocabulary + 8 if keys.stated_or_default("cross_attention_layers") else 0
     return Extras(layer, norms, other, final, looked_up, rows)

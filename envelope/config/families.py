@@ -66,7 +66,7 @@ _MUSE = Family(norms=4, gate="full", window="last", every=4)
 _MINIMAX = Family(linear="lightning", bias="never")
 
 FAMILIES: dict[str, Family] = {
-    "afmoe": Family(norms=4, qk_norm="head", gate="full", window="every"),
+    "afmoe": Family(norms=4, qk_norm="head", gate="full", router_bias=True, window="every"),
     "arcee": Family(matrices=2),
     "bamba": Family(),
     "chatglm": Family(bias="qkv"),  # THUDM/glm-4-9b, modeling_chatglm.py
@@ -102,7 +102,8 @@ FAMILIES: dict[str, Family] = {
     "hunyuan_v1_dense": Family(qk_norm="head", qk_norm_key=True),
     "hunyuan_v1_moe": Family(qk_norm="head", qk_norm_key=True),
     "jamba": Family(),
-    "kimi_linear": Family(prediction=""),
+    "kimi_linear": Family(),
+    "lfm2": Family(qk_norm="head"),
     "laguna": Family(qk_norm="head", gate="head", router_bias=True, dense_first=1),
     "llama": Family(),
     "llama4_text": Family(shared_experts=1),
@@ -145,7 +146,7 @@ FAMILIES: dict[str, Family] = {
     "smollm3": Family(),
     "solar_open": Family(),
     "starcoder2": Family(matrices=2, norm_vectors=2, window="all"),
-    "step3p5": Family(qk_norm="head", dense_first=3),
+    "step3p5": Family(qk_norm="head", gate="head", dense_first=3),
 }
 
 # Other names for the same text model: outer configs whose nested one is unnamed, renamed re-uploads, flat files.
@@ -161,6 +162,7 @@ ALIASES: dict[str, str] = {
     "internlm3": "llama",
     "kimi_k2": "deepseek_v3",
     "kimi_k25": "deepseek_v3",
+    "kimi_k3": "kimi_linear",
     "llama4": "llama4_text",
     "minimax_m1": "minimax",
     "minimax_m3": "minimax_m3_vl_text",

@@ -18,7 +18,7 @@ SHARED_WIDTH = (
     "share_expert_dim", "share_expert_dims",
 )  # fmt: skip
 # How wide dense layers are, where intermediate_size is the experts' width.
-DENSE_ONLY_WIDTH = ("intermediate_size_mlp", "dense_intermediate_size")
+DENSE_ONLY_WIDTH = ("intermediate_size_mlp", "dense_intermediate_size", "mlp_intermediate_size")
 WIDTH = ("intermediate_size", "ffn_hidden_size", "block_ff_dim")
 LATENT = ("moe_latent_size", "moe_hidden_size", "routed_expert_hidden_size")
 MLP_BIAS = ("mlp_bias", "use_bias", "add_bias_linear", "bias")
@@ -64,7 +64,9 @@ def sparse_layers(keys: Keys, family: Family, layers: int) -> list[bool]:
         keys.pass_over(*PLACEMENT)
         words = {"sparse": True, "moe": True, "hash_moe": True, "dense": False}
         return [translate(keys, listed[0], word, words) for word in at_least(keys, listed[0], listed[1], layers)]
-    if chosen := _chosen(keys, layers):
+    chosen = _chosen(keys, layers)
+    if chosen is not None:
+        keys.pass_over(*PLACEMENT)
         return [i in chosen for i in range(layers)]
     first = keys.optional(*FIRST_DENSE)
     if not keys.stated_or_default(*PLACEMENT) and family.dense_first:
@@ -123,13 +125,11 @@ def matrices(keys: Keys, family: Family) -> int:
 def blocks(keys: Keys, views: list[Keys], family: Family, hidden: int, own: list[str] | None) -> list[Block]:
     """Return the feed-forward of every layer. `own` says which layers are one, where a layer is a single block."""
     count, layers = matrices(keys, family), len(views)
-    has_experts = routed(keys)
+    has_experts = "moe" in own if own else routed(keys)
     if own:
         mask = [block == "moe" for block in own]
     else:
         mask = sparse_layers(keys, family, layers) if has_experts else [False] * layers
-    if any(mask) and not has_experts:
-        raise Refused(keys.name(EXPERTS[0]), MISSING, "the number of experts, since layers route")
     keys.pass_over(*DENSE_ONLY_WIDTH, *WIDTH)
     made: dict[tuple, Block] = {}
     found = []
@@ -154,7 +154,8 @@ def _block(keys: Keys, family: Family, count: int, hidden: int, sparse: bool, ha
     if keys.has("enable_moe_block"):
         # Gemma 4 runs a dense block beside its experts, with three more norms (`modeling_gemma4.py`).
         return Block(mixture, _dense(keys, keys.whole(*WIDTH), count, hidden), 3 * hidden)
-    return Block(mixture, norms=2 * mixture.latent if family.latent_norms else 0)
+    latent_norms = 2 if family.latent_norms else 1 if keys.has("latent_moe_use_norm") and keys.flag("latent_moe_use_norm") else 0
+    return Block(mixture, norms=latent_norms * mixture.latent)
 
 
 def _dense_width(keys: Keys, has_experts: bool) -> int:

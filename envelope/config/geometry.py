@@ -16,9 +16,12 @@ PER_LAYER = {
     "moe_topk": "moe_topk",
     "num_shared_expert": "num_shared_expert",
 }
-# MiMo-V2: the geometry of sliding layers.
+# What one layer's object in per_layer_config may state.
+GEOMETRY = ("num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size")
+# MiMo-V2 and Step-3.7: the geometry of sliding layers.
 SLIDING = {
     "swa_num_attention_heads": "num_attention_heads",
+    "num_sliding_attention_heads": "num_attention_heads",
     "swa_num_key_value_heads": "num_key_value_heads",
     "swa_head_dim": "head_dim",
     "swa_v_head_dim": "v_head_dim",
@@ -30,13 +33,28 @@ def views(keys: Keys, family: Family, kinds: list[str]) -> list[Keys]:
     layers = len(kinds)
     by_kind = {kind: _of_kind(keys, family, kind) for kind in dict.fromkeys(kinds)}
     columns = _columns(keys, layers)
+    stated = _stated(keys, layers)
     made: dict[tuple, Keys] = {}
     found = []
     for layer, kind in enumerate(kinds):
-        own = tuple((name, values[layer]) for name, values in columns)
+        own = tuple((name, values[layer]) for name, values in columns) + stated.get(layer, ())
         if (kind, own) not in made:
             made[kind, own] = keys.overlay({**by_kind[kind], **dict(own)}) if own or by_kind[kind] else keys
         found.append(made[kind, own])
+    return found
+
+
+def _stated(keys: Keys, layers: int) -> dict[int, tuple[tuple[str, int], ...]]:
+    """Return what per_layer_config states for single layers (configs saved by recent versions)."""
+    found = {}
+    for key, section in (keys.section("per_layer_config") or {}).items():
+        if not isinstance(key, str) or not key.isascii() or not key.isdigit() or int(key) >= layers or not isinstance(section, dict):
+            raise Refused(keys.name("per_layer_config"), key, f"an object for layers 0 to {layers - 1}")
+        inner = Keys(section, keys.log, path=keys.name(f"per_layer_config.{key}."))
+        unknown = [name for name in section if name not in GEOMETRY]
+        if unknown:
+            raise Refused(inner.name(unknown[0][:40]), section[unknown[0]], f"one of {', '.join(GEOMETRY)}")
+        found[int(key)] = tuple((name, inner.whole(name)) for name in section)
     return found
 
 
@@ -53,7 +71,7 @@ def _of_kind(keys: Keys, family: Family, kind: str) -> dict[str, object]:
         if family.window_extra and not keys.has("swa_num_key_value_heads"):
             found["num_key_value_heads"] = 2 * keys.whole("num_key_value_heads")
         return found
-    if kind == "full" and keys.stated_or_default("global_head_dim"):
+    if kind == "full" and keys.stated_or_default("global_head_dim") and not keys.has("per_layer_config"):
         found = {"head_dim": keys.whole("global_head_dim")}
         if keys.flag("attention_k_eq_v") and keys.has("num_global_key_value_heads"):
             found["num_key_value_heads"] = keys.whole("num_global_key_value_heads")
@@ -85,6 +103,8 @@ def _block_columns(keys: Keys, layers: int) -> list[tuple[str, list]]:
         each = 0
         if not block["attention"]["no_op"]:
             group = keys.check(f"{path}.attention.n_heads_in_group", block["attention"].get("n_heads_in_group"))
+            if heads % group:
+                raise Refused(keys.name(f"{path}.attention.n_heads_in_group"), group, f"a divisor of the {heads} query heads")
             each = heads // group
         kv.append(each or heads)
         factor = block["ffn"].get("ffn_mult")

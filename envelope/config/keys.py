@@ -82,17 +82,20 @@ def parse(source: str | bytes | Mapping, name: str = "config.json") -> dict:
     return value
 
 
+# A string of JSON, closed or not, so that no text makes the search start over again and again.
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*\\?(?:"|\Z)', re.DOTALL)
+_NO_BRACKET = re.compile(r"[^\[\]{}]+")
+
+
 def _depth(text: str) -> int:
-    """Return how deep brackets nest outside strings."""
-    deepest = depth = 0
-    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text, re.DOTALL):
-        mark = token[0]
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    return deepest
+    """Return how deep brackets nest outside strings, or a bound above DEEPEST where they nest deeper than that."""
+    brackets = _NO_BRACKET.sub("", _STRING.sub("", text))
+    for depth in range(DEEPEST + 1):
+        inner = brackets.replace("[]", "").replace("{}", "")
+        if inner == brackets:
+            return depth + brackets.count("[") + brackets.count("{")
+        brackets = inner
+    return DEEPEST + 1
 
 
 def _check_depth(value: object, name: str) -> None:

@@ -15,7 +15,7 @@ MOST_LAYERS = 10_000
 # The words of layer_types and its like, and the kind of layer each names.
 WORDS = {
     "full_attention": "full", "attention": "full", "global": "full", "global_attention": "full", "full": "full",
-    "indexed_attention": "full", "dense_attention": "full",
+    "indexed_attention": "full", "dense_attention": "full", "deepseek_sparse_attention": "full",
     "sliding_attention": "sliding", "sliding_window_attention": "sliding", "sliding_window": "sliding",
     "local": "sliding", "local_attention": "sliding", "sliding": "sliding",
     "chunked_attention": "chunked", "minimax_m3_sparse": "indexed",
@@ -62,7 +62,7 @@ def own_blocks(keys: Keys, family: Family, layers: int) -> list[str] | None:
 
 def kinds(keys: Keys, family: Family, layers: int) -> list[str]:
     """Return the kind of every layer: one of the values of WORDS and RATIOS, or `cross`, `none`."""
-    for reader in (_words, _ratios, _block_configs, _types, _kimi, _jamba, _interval, _cross):
+    for reader in (_words, _ratios, _block_configs, _types, _kimi, _block_sparse, _jamba, _interval, _cross):
         found = reader(keys, family, layers)
         if found is not None:
             return found
@@ -77,7 +77,7 @@ def _words(keys: Keys, family: Family, layers: int) -> list[str] | None:
         return None
     keys.pass_over(
         *PATTERN, "use_sliding_window", "max_window_layers", "no_rope_layers", "no_rope_layer_interval",
-        "full_attention_interval", "layers_block_type", "compress_ratios",
+        "full_attention_interval", "layers_block_type", "compress_ratios", "sliding_window", "attn_layer_indices",
     )  # fmt: skip
     key, words = listed
     return [translate(keys, key, word, WORDS) for word in at_least(keys, key, words, layers)]
@@ -135,11 +135,29 @@ def _kimi(keys: Keys, family: Family, layers: int) -> list[str] | None:
     return ["full" if i + 1 in full else "linear" for i in range(layers)]
 
 
+def _block_sparse(keys: Keys, family: Family, layers: int) -> list[str] | None:
+    """MiniMax-M3 marks the layers that pick blocks of positions by an indexer."""
+    section = keys.section("sparse_attention_config")
+    if section is None:
+        return None
+    inner = Keys(section, keys.log, path=keys.name("sparse_attention_config."))
+    if inner.has("use_sparse_attention") and not inner.flag("use_sparse_attention"):
+        return ["full"] * layers
+    listed = inner.listed("sparse_attention_freq")
+    if listed is None:
+        raise Refused(inner.name("sparse_attention_freq"), MISSING, "which layers have an indexer")
+    return [translate(inner, listed[0], value, {0: "full", 1: "indexed"}) for value in at_least(inner, *listed, layers)]
+
+
 def _jamba(keys: Keys, family: Family, layers: int) -> list[str] | None:
-    if keys.stated_or_default("attn_layer_indices"):
-        listed = keys.listed("attn_layer_indices")
-        places = {keys.check("attn_layer_indices", value, 0, layers - 1) for value in (listed or ("", []))[1]}
+    if keys.has("attn_layer_indices", "full_attn_idxs"):
+        key, values = keys.listed("attn_layer_indices", "full_attn_idxs")
+        places = {keys.check(key, value, 0, layers - 1) for value in values}
         return ["full" if i in places else "linear" for i in range(layers)]
+    if keys.stated_or_default("mamba_n_heads", "mamba_num_heads", "mamba_d_state", "conv_L_cache") and not (
+        family.both or keys.stated_or_default("attn_layer_period")
+    ):
+        raise Refused(keys.name("layer_types"), MISSING, "which layers attend, since the others are recurrent")
     if not keys.stated_or_default("attn_layer_period"):
         return None
     period, offset = keys.whole("attn_layer_period"), keys.whole("attn_layer_offset", low=0)

@@ -13,13 +13,18 @@ KERNEL = ("conv_kernel", "mamba_d_conv")
 EXPAND = ("expand", "mamba_expand")
 GROUPS = ("n_groups", "mamba_n_groups")
 CONV_BIAS = ("use_conv_bias", "mamba_conv_bias")
+KEYS = (
+    *MAMBA2_HEADS, *MAMBA_HEAD_DIM, *STATE, *KERNEL, *EXPAND, *GROUPS, *CONV_BIAS, "mamba_proj_bias", "mamba_dt_rank",
+    "mamba_d_ssm", "mamba_rms_norm", "conv_L_cache", "conv_bias", "linear_num_heads", "linear_head_dim",
+    "linear_conv_kernel_dim",
+)  # fmt: skip
 
 
 def build(keys: Keys, family: Family, hidden: int) -> tuple[LinearAttention, int]:
     """Return a recurrent layer and its norm parameters, by the keys that describe its state."""
     if keys.stated_or_default("linear_num_value_heads"):
         return gated_delta(keys)
-    if keys.has("linear_attn_config"):
+    if keys.has("linear_attn_config", "linear_num_heads"):
         return kda(keys)
     if keys.stated_or_default(*MAMBA2_HEADS):
         return mamba2(keys, hidden)
@@ -46,16 +51,23 @@ def gated_delta(keys: Keys) -> tuple[LinearAttention, int]:
 
 
 def kda(keys: Keys) -> tuple[LinearAttention, int]:
-    """Kimi delta attention (`modeling_kimi_linear.py`): decay and output gate are low rank, one head wide."""
-    inner = Keys(keys.section("linear_attn_config") or {}, keys.log, path=keys.name("linear_attn_config."))
-    heads, dim = inner.whole("num_heads"), inner.whole("head_dim")
-    kernel = inner.whole("short_conv_kernel_size")
-    for name in inner.values:
-        if name not in ("num_heads", "head_dim", "short_conv_kernel_size", "full_attn_layers", "kda_layers"):
-            keys.log.note(f"{inner.name(name)} is not read")
+    """Kimi delta attention (`modeling_kimi_linear.py`): decay and output gate are low rank, one head wide.
+
+    Kimi-K3's output gate is one full matrix, which `use_full_rank_gate` says.
+    """
+    section = keys.section("linear_attn_config")
+    if section is None:
+        heads, dim = keys.whole("linear_num_heads"), keys.whole("linear_head_dim")
+        kernel, full_gate = keys.whole("linear_conv_kernel_dim"), False
+    else:
+        inner = Keys(section, keys.log, path=keys.name("linear_attn_config."))
+        heads, dim = inner.whole("num_heads"), inner.whole("head_dim")
+        kernel = inner.whole("short_conv_kernel_size")
+        full_gate = inner.flag("use_full_rank_gate")
+        inner.pass_over("gate_lower_bound")
     channels = 3 * heads * dim
     vectors = channels * kernel + heads * dim + heads
-    return LinearAttention("kda", heads, dim, dim, channels, kernel, heads, vectors=vectors), dim
+    return LinearAttention("kda", heads, dim, dim, channels, kernel, heads, full_gate, vectors=vectors), dim
 
 
 def mamba2(keys: Keys, hidden: int) -> tuple[LinearAttention, int]:
@@ -63,6 +75,7 @@ def mamba2(keys: Keys, hidden: int) -> tuple[LinearAttention, int]:
     heads, state = keys.whole(*MAMBA2_HEADS), keys.whole(*STATE)
     groups, kernel = keys.whole(*GROUPS), keys.whole(*KERNEL)
     expanded = keys.optional("mamba_d_ssm") or keys.whole(*EXPAND) * hidden
+    keys.pass_over(*EXPAND)
     dim = _mamba_head_dim(keys, heads, expanded)
     inner = heads * dim
     if inner != expanded and not keys.has("mamba_head_dim"):
@@ -71,6 +84,8 @@ def mamba2(keys: Keys, hidden: int) -> tuple[LinearAttention, int]:
     vectors = channels * kernel + 3 * heads + (channels if keys.flag(*CONV_BIAS, default=True) else 0)
     if keys.flag("mamba_proj_bias", "use_bias") if keys.has("mamba_proj_bias", "use_bias") else False:
         vectors += channels + inner + heads + hidden
+    if keys.has("mamba_use_mlp") and not keys.flag("mamba_use_mlp"):
+        raise Refused(keys.name("mamba_use_mlp"), False, "true: layers without a feed-forward are not known here")
     normed = not keys.stated_or_default("mamba_rms_norm") or keys.flag("mamba_rms_norm")
     return LinearAttention("mamba2", heads, state, dim, channels, kernel, groups, vectors=vectors), inner if normed else 0
 
@@ -98,7 +113,9 @@ def mamba(keys: Keys, hidden: int) -> tuple[LinearAttention, int]:
     if keys.flag("mamba_proj_bias"):
         vectors += 2 * inner + hidden
     projections = inner * (rank + 2 * state) + rank * inner
-    return LinearAttention("mamba", 1, state, inner, inner, kernel, 1, projections, vectors), rank + 2 * state
+    normed = not keys.has("mamba_inner_layernorms") or keys.flag("mamba_inner_layernorms")
+    small = rank + 2 * state if normed else 0
+    return LinearAttention("mamba", 1, state, inner, inner, kernel, 1, projections=projections, vectors=vectors), small
 
 
 def lightning(keys: Keys) -> tuple[LinearAttention, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from envelope.config import attention, feed_forward, geometry, layout, legacy
+from envelope.config import attention, feed_forward, geometry, layout, legacy, linear
 from envelope.config.defaults import CLASS_DEFAULTS
 from envelope.config.extras import extras
 from envelope.config.families import Family, find
@@ -141,6 +141,8 @@ def _groups(
 ) -> tuple[LayerGroup, ...]:
     """Build every layer and put alike ones together, in the order of their first."""
     layers = len(kinds)
+    if keys.known:
+        _pass_over_absent(keys, family, kinds)
     views = geometry.views(keys, family, kinds)
     blocks = feed_forward.blocks(keys, views, family, hidden, own)
     extra = extras(keys, family, hidden, vocabulary, layers)
@@ -183,6 +185,16 @@ def _groups(
         )
         for (a, block, norm), at in places.items()
     )
+
+
+def _pass_over_absent(keys: Keys, family: Family, kinds: list[str]) -> None:
+    """Remember the keys that describe a kind of layer this file has none of."""
+    if "linear" not in kinds and not family.both:
+        keys.pass_over(*linear.KEYS)
+    if not set(kinds) - {"linear", "none"} and not family.both:
+        keys.pass_over(*attention.HEADS, *attention.KV_HEADS, *attention.HEAD_DIM)
+    if "indexed" not in kinds:
+        keys.pass_over(*attention.BLOCK_INDEX)
 
 
 def _tied(keys: Keys, top: Keys, nested: bool) -> bool:

@@ -44,6 +44,11 @@ DEFAULTS: dict[str, dict[str, object]] = {
         "hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_channels": 3, "patch_size": 14,
         "temporal_patch_size": 2, "spatial_merge_size": 2,
     },
+    "mllama_vision_model": {
+        "hidden_size": 1280, "num_hidden_layers": 32, "num_global_layers": 8, "num_channels": 3,
+        "intermediate_size": 5120, "vision_output_dim": 7680, "image_size": 448, "patch_size": 14, "max_num_tiles": 4,
+    },
+    "step3p5_vision": {"hidden_size": 1536, "num_hidden_layers": 47, "image_size": 728, "patch_size": 14},
     "gemma4_vision": {
         "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 16, "num_attention_heads": 12,
         "head_dim": 64, "patch_size": 16, "position_embedding_size": 10240,
@@ -129,6 +134,7 @@ def _qwen_patch(v: Keys) -> int:
 
 def kimi(v: Keys, top: Keys, hidden: int) -> int:
     """Kimi K2.5: MoonViT and a projector over merged patches."""
+    top.pass_over("projection_hidden_size")
     width = v.whole("hidden_size", "vt_hidden_size")
     mlp = v.whole("intermediate_size", "vt_intermediate_size")
     places = v.whole("pos_emb_height", "init_pos_emb_height") * v.whole("pos_emb_width", "init_pos_emb_width")
@@ -146,12 +152,41 @@ def kimi(v: Keys, top: Keys, hidden: int) -> int:
 def minimax(v: Keys, top: Keys, hidden: int) -> int:
     """MiniMax-M3: a CLIP-like tower and two projectors, before and after merging patches."""
     width, mlp = v.whole("hidden_size"), v.whole("intermediate_size")
-    merge = v.whole("spatial_merge_size") ** 2
+    packed = v.section("img_token_compression_config")
+    sizes = v if packed is None else Keys(packed, v.log, v.defaults, v.origin, v.name("img_token_compression_config."))
+    merge = sizes.whole("spatial_merge_size") ** 2
     inner = top.whole("projector_hidden_size", default=hidden, why=f"{ORIGIN} of minimax_m3_vl")
-    patch = v.whole("num_channels") * v.whole("temporal_patch_size") * v.whole("patch_size") ** 2
+    patch = v.whole("num_channels") * sizes.whole("temporal_patch_size") * v.whole("patch_size") ** 2
     tower = patch * width + 2 * width + v.whole("num_hidden_layers") * _block(width, mlp)
     first = width * inner + inner + inner * hidden + hidden
     return tower + first + merge * hidden * inner + inner + inner * hidden + hidden
+
+
+def step(v: Keys, top: Keys, hidden: int) -> int:
+    """Step-3.7: layers with two scales, and two strided convolutions that double the width each."""
+    width, layers = v.whole("hidden_size", "width"), v.whole("num_hidden_layers", "layers")
+    key, ratio = v.state("mlp_ratio")
+    if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio < 100:
+        raise Refused(v.name(key), v.values.get(key, MISSING), "a number from 0 to 100")
+    mlp = int(width * ratio)
+    patch, places = v.whole("patch_size"), (v.whole("image_size") // v.whole("patch_size")) ** 2
+    tower = 3 * patch * patch * width + places * width + 2 * width + layers * (_block(width, mlp) + 2 * width)
+    tower += 9 * width * 2 * width + 2 * width + 9 * 2 * width * 4 * width + 4 * width
+    return tower + 4 * width * hidden + (hidden if top.flag("projector_bias") else 0)
+
+
+def mllama(v: Keys, top: Keys, hidden: int) -> int:
+    """Llama 3.2 Vision: local and gated global layers over tiles, with embeddings for each tile layout."""
+    width, mlp = v.whole("hidden_size"), v.whole("intermediate_size")
+    patch, tiles = v.whole("patch_size"), v.whole("max_num_tiles")
+    places = (v.whole("image_size") // patch) ** 2 + 1
+    listed = v.listed("supported_aspect_ratios")
+    layouts = (len(listed[1]) if listed else 8) + 1
+    block = 4 * width * width + 2 * width * mlp + mlp + width + 4 * width
+    tower = width + v.whole("num_channels") * patch * patch * width + 4 * width
+    tower += 3 + places * width + layouts * tiles * places * width + 2 * layouts * tiles * width
+    tower += v.whole("num_hidden_layers") * block + v.whole("num_global_layers") * (block + 2)
+    return tower + v.whole("vision_output_dim") * hidden + hidden
 
 
 def gemma4(v: Keys, top: Keys, hidden: int) -> int:
@@ -236,6 +271,10 @@ VISION: dict[str, tuple[str, Counter]] = {
     "qwen2_5_vl_vision": ("qwen2_5_vl_vision", qwen2_5),
     "kimi_k25": ("kimi_k25_vision", kimi),
     "kimi_k25_vision": ("kimi_k25_vision", kimi),
+    "mllama": ("mllama_vision_model", mllama),
+    "mllama_vision_model": ("mllama_vision_model", mllama),
+    "step3p7": ("step3p5_vision", step),
+    "step3p5_vision": ("step3p5_vision", step),
     "minimax_m3_vl": ("minimax_m3_vl_vision", minimax),
     "minimax_m3_vl_vision": ("minimax_m3_vl_vision", minimax),
     "gemma4_vision": ("gemma4_vision", gemma4),
