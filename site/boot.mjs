@@ -1,18 +1,33 @@
-// Starts the page: Python, then the app, which takes over what was prerendered.
-import { show } from "./show.mjs";
+// Starts the page: its first view at once, then Python and the app, which take over what stands.
+import { firstView, isPreset } from "./first.mjs";
+import { Baked, show } from "./show.mjs";
 
-// Bokeh's and Panel's scripts are deferred; the app needs them only now.
-const scriptsReady = new Promise((resolve) => {
-  if (document.readyState !== "loading") resolve();
-  else document.addEventListener("DOMContentLoaded", resolve);
+const APP = new URL("./", import.meta.url).href;
+const DEFAULT = "{{default_model}}";
+const root = document.documentElement;
+const asked = new URLSearchParams(location.search);
+const embedded = root.dataset.view === "embed";
+// The page at its own address, which the snapshot holds ready built.
+const plain = !embedded && [...asked.keys()].every((key) => key === "v" || key === "model") && (asked.get("model") ?? DEFAULT) === DEFAULT;
+
+// Bokeh's script is deferred; the app needs it only now.
+const scripts = new Promise((resolve) => {
+  if (globalThis.Bokeh) resolve();
+  else document.addEventListener("DOMContentLoaded", resolve); // deferred scripts have run by then
 });
 
+const baked = plain && {{has_snapshot}} ? new Baked(`${APP}live`, scripts) : null;
+baked?.drawn.then(() => performance.mark("charts"), () => {});
+if (!baked && {{has_snapshot}}) firstView(`${APP}first`, DEFAULT).then(() => performance.mark("charts"));
+
 async function boot() {
+  root.dataset.state = "starting";
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
   const { startPython } = await import("./python.mjs");
   const python = await startPython(start.progress);
   start.progress("Building the page …");
-  await show(python, scriptsReady);
+  if (baked && python.fromSnapshot) await baked.take(python);
+  else await show(python, scripts);
   start.live();
 }
 
@@ -26,4 +41,22 @@ function report(error) {
   console.error(error);
 }
 
-if (!start.hasFailed()) boot().catch(report);
+// A frame in somebody's post starts no Python until the reader touches it.
+function whenTouched(work) {
+  root.dataset.state = "waiting";
+  const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields"].includes(key));
+  // A preset's picture says all of it.
+  if (!isPreset) document.getElementById("asked").textContent = inputs.map((pair) => pair.join(" ")).join(" · ");
+  const events = ["pointerdown", "keydown", "focusin"];
+  const once = () => {
+    for (const name of events) removeEventListener(name, once);
+    work();
+  };
+  for (const name of events) addEventListener(name, once);
+}
+
+const go = () => boot().catch(report);
+if (start.hasFailed()) {
+  // guard.js has said why
+} else if (embedded) whenTouched(go);
+else go();

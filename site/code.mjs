@@ -11,13 +11,73 @@ pyodide.code.run_js = run_js
 panel.io.pyodide.TIMEOUT = 0
 `;
 
-// Run the app: its roots are then in the current document.
+// Run the app: its roots are then in the current document. What changed while it was built needs no telling.
 export const BUILD = `
 from panel.io.pyodide import init_doc
 from panel.io.state import state
-init_doc()
 from app.main import main
+init_doc()
 main()
+state.curdoc.unhold()
+`;
+
+// When the snapshot is made: the app at its own address, in each light and width, with the JSON that draws it.
+export const BAKE = `
+import itertools, json, js
+from panel.io.pyodide import _doc_json, init_doc
+from panel.io.state import state
+from app.main import main
+baked = {}
+for dark, narrow in itertools.product((False, True), repeat=2):
+    js.look(dark, narrow)
+    init_doc()
+    main()
+    state.curdoc.unhold()
+    docs, items, _ = _doc_json(state.curdoc)
+    roots = {root.id: root.name for root in state.curdoc.roots}
+    told = next(root.told for root in state.curdoc.roots if root.name == "door")
+    kind = f"{'dark' if dark else 'light'}-{'narrow' if narrow else 'wide'}"
+    js.keep(f"live/{kind}.json", json.dumps({"docs": json.loads(docs), "items": json.loads(items), "roots": roots, "told": told}))
+    baked[kind] = state.curdoc
+state.curdoc = None
+panel.io.pyodide._dict_converter = null_for_undefined = None
+`;
+
+// When the snapshot is made: what the app imports only later is not in the file system of a restored Python.
+// `js.late_files()` brings all of it, once, the first time a module of `late_names` is asked for.
+export const LATE = `
+import importlib.machinery, sys
+class Late:
+    def __init__(self, names):
+        self.names = names
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in self.names:
+            return None
+        self.names = ()
+        js.late_files()
+        importlib.invalidate_caches()
+        return importlib.machinery.PathFinder.find_spec(name, path, target)
+finder = importlib.machinery.PathFinder
+sys.meta_path.insert(sys.meta_path.index(finder), Late(frozenset(late_names) | sys.stdlib_module_names))
+del late_names
+`;
+
+// After a snapshot is restored: nothing random may be the same for two readers.
+export const WAKE = `
+import random
+random.seed()
+panel.io.pyodide._dict_converter = null_for_undefined
+`;
+
+// After a snapshot is restored, at the app's own address: take the app that was built with it, `kind`, and join it
+// to `document`, which Bokeh has drawn from the same JSON.
+export const TAKE = `
+from bokeh.io.doc import set_curdoc
+state.curdoc = baked[kind]
+set_curdoc(state.curdoc)
+baked.clear()
+state.curdoc._session_context = None
+panel.io.pyodide._link_docs(state.curdoc, document)
 `;
 
 // In a page: render the roots where `data-root-id` says.

@@ -1,6 +1,7 @@
-// Python in the page or in a worker: Pyodide with the packages unpacked and the app imported.
-import { IMPORTS } from "./code.mjs";
+// Python in the page or in a worker: from the snapshot of its memory, or else from its packages.
+import { IMPORTS, WAKE } from "./code.mjs";
 import { loadPyodide } from "../{{runtime}}/pyodide.mjs";
+import createModule from "../{{runtime}}/pyodide.asm.mjs";
 
 const RUNTIME = new URL("../{{runtime}}/", import.meta.url).href;
 const APP = new URL("./", import.meta.url).href;
@@ -14,7 +15,7 @@ const EMPTY_LOCK = JSON.stringify({
 // The smallest WebAssembly module there is: eight bytes of header.
 const EMPTY_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
 
-export class StartError extends Error {
+class StartError extends Error {
   // `message` says what failed, `remedy` what to try.
   constructor(message, remedy) {
     super(message);
@@ -34,6 +35,7 @@ async function fetched(address) {
 }
 
 const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
+const inflated = (answer) => bytes(new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))));
 
 async function refuseBlockedWasm() {
   try {
@@ -50,31 +52,110 @@ async function refuseBlockedWasm() {
 const nullForUndefined = (entries) =>
   Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value]));
 
-// Pyodide, with the app's packages imported. `progress(text)` is told what is being done.
-export async function startPython(progress) {
-  await refuseBlockedWasm();
-  progress("Starting Python …");
+// Pyodide with these options; refuses when a file it needs does not come, for which Pyodide would wait for ever.
+function load(options, ...needed) {
   const core = fetched(`${RUNTIME}pyodide.asm.wasm`);
-  const library = fetched(`${RUNTIME}stdlib.zip`).then(bytes);
-  const archives = [fetched(`${RUNTIME}packages.zip`).then(bytes), fetched(`${APP}app.zip`).then(bytes)];
-  // Pyodide waits for ever for a core that does not come; this promise does not.
   let refuse;
   const refused = new Promise((_, reject) => (refuse = reject));
-  for (const file of [core, library, ...archives]) file.catch(refuse);
+  for (const file of [core, ...needed]) file.catch(refuse);
   const loading = loadPyodide({
     indexURL: RUNTIME,
-    stdLibURL: library,
     wasmResponse: core,
     onWasmError: refuse,
     lockFileContents: EMPTY_LOCK,
     packageBaseUrl: RUNTIME,
     env: { HOME: "/home/pyodide", PANEL_CDN_ROOT: `${RUNTIME}panel/` },
+    ...options,
   });
-  const python = await Promise.race([refused, loading]);
-  progress("Unpacking numpy, Bokeh and Panel …");
+  return Promise.race([refused, loading]);
+}
+
+async function fromPackages(progress) {
+  const library = fetched(`${RUNTIME}stdlib.zip`).then(bytes);
+  const archives = [fetched(`${RUNTIME}packages.zip`).then(bytes), fetched(`${APP}app.zip`).then(bytes)];
+  const python = await load({ stdLibURL: library }, library, ...archives);
+  progress("Unpacking Bokeh and Panel …");
   for (const archive of archives) python.unpackArchive(await archive, "zip");
-  progress("Loading numpy, Bokeh and Panel …");
+  progress("Loading Bokeh and Panel …");
   python.globals.set("null_for_undefined", nullForUndefined);
   await python.runPythonAsync(IMPORTS);
   return python;
+}
+
+// The parts of snapshot.gz, as site/steps/snapshot.mjs puts them together.
+function parts(content) {
+  const length = new DataView(content.buffer).getUint32(0, true);
+  const { files } = JSON.parse(new TextDecoder().decode(content.subarray(4, 4 + length)));
+  let at = 4 + length;
+  const written = files.map(([path, size]) => [path, content.subarray(at, (at += size))]);
+  return { files: written, memory: content.slice(at) }; // a copy, because Pyodide reads it in words
+}
+
+// Put a memory made under Node into a fresh module, before Python runs in it.
+function restore(module, { files, memory }) {
+  const { FS, __PyRuntime: runtime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET: offset } = module;
+  for (const [path, content] of files) {
+    FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    FS.writeFile(path, content);
+  }
+  const { API } = module;
+  const original = API.restoreSnapshot;
+  API.restoreSnapshot = () => {
+    module.growMemory(memory.length);
+    // The one pointer into the function table that depends on the engine.
+    const trampoline = (runtime + module.HEAP32[offset >> 2]) >> 2;
+    const pointer = module.HEAP32[trampoline];
+    const state = original(memory);
+    module.HEAP32[trampoline] = pointer;
+    return state;
+  };
+}
+
+async function fromSnapshot() {
+  const content = fetched(`${APP}snapshot.gz`).then(inflated).then(parts);
+  const none = Promise.resolve(new Uint8Array());
+  const python = await load(
+    {
+      stdLibURL: none, // comes late, see lateFiles
+      _loadSnapshot: none, // only says that there is one; `restore` has it
+      _snapshotDeserializer: () => undefined,
+      createPyodideModule: async (settings) => {
+        const [module, made] = await Promise.all([createModule(settings), content]);
+        restore(module, made);
+        return module;
+      },
+    },
+    content,
+  );
+  globalThis.late_files = () => lateFiles(python);
+  python.globals.set("null_for_undefined", nullForUndefined);
+  python.runPython(WAKE);
+  return python;
+}
+
+// An import cannot wait, so the archives come by the one kind of request that blocks.
+function lateFiles(python) {
+  const [library, ...archives] = [`${RUNTIME}stdlib.zip`, `${RUNTIME}packages.zip`, `${APP}app.zip`].map((address) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", address, false);
+    request.overrideMimeType("text/plain; charset=x-user-defined");
+    request.send();
+    return Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0) & 255);
+  });
+  python.FS.writeFile("/lib/python314.zip", library);
+  for (const archive of archives) python.unpackArchive(archive, "zip");
+}
+
+// Pyodide, with the app's packages imported. `progress(text)` is told what is being done.
+export async function startPython(progress, { snapshot = {{has_snapshot}} } = {}) {
+  await refuseBlockedWasm();
+  progress("Starting Python …");
+  if (snapshot && typeof DecompressionStream === "function") {
+    try {
+      return Object.assign(await fromSnapshot(), { fromSnapshot: true });
+    } catch (error) {
+      console.info(`Starting from the packages, because the snapshot does not serve here: ${error.message}`);
+    }
+  }
+  return fromPackages(progress);
 }

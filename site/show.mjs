@@ -1,24 +1,54 @@
 // Runs the app in a started Python and puts what it draws into the page.
-import { BUILD, WRITE } from "./code.mjs";
+import { BUILD, TAKE, WRITE } from "./code.mjs";
 import { connect, obey } from "./page.mjs";
 
-// The place of each root, in order: `<div data-root-name="...">` in the page, or out of sight for one that draws nothing.
-function placeRoots(names) {
-  names.forEach((name, index) => {
-    const place = document.querySelector(`[data-root-name="${CSS.escape(name)}"]`);
-    const element = (place ?? document.getElementById("unplaced")).appendChild(document.createElement("div"));
-    element.id = `root${index}`;
-    element.dataset.rootId = String(index).padStart(4, "0"); // Panel sorts these as text
-  });
+// The place of a root: `<div data-root-name="...">` in the page, or out of sight for one that draws nothing.
+function placed(name, id, className = "") {
+  const place = name && document.querySelector(`[data-root-name="${CSS.escape(name)}"]`);
+  const element = (place || document.getElementById("unplaced")).appendChild(document.createElement("div"));
+  return Object.assign(element, { id, className });
 }
 
-// Show the app, and join its document to the page. `scripts` is when Bokeh's and Panel's scripts have run.
+// Build the app for this address, show it and join its document to the page. `scripts` is when Bokeh's script has run.
 export async function show(python, scripts) {
-  await python.runPythonAsync(BUILD);
+  python.runPython(BUILD); // not as a task, whose current document would end with it
   await scripts;
   const names = python.runPython("[root.name for root in state.curdoc.roots]").toJs();
   obey(python.runPython("next(root.told for root in state.curdoc.roots if root.name == 'door')"));
-  placeRoots(names);
+  names.forEach((name, index) => {
+    placed(name, `root${index}`).dataset.rootId = String(index).padStart(4, "0"); // Panel sorts these as text
+  });
   await python.runPythonAsync(WRITE);
   connect(Bokeh.documents.at(-1));
+}
+
+// The app as it was built with the snapshot, for the page at its own address: drawn before Python is up.
+export class Baked {
+  constructor(folder, scripts) {
+    const light = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    const width = matchMedia("(max-width: 720px)").matches ? "narrow" : "wide"; // as app/browser.py asks
+    this.kind = `${light}-${width}`;
+    this.drawn = this.#draw(`${folder}/${this.kind}.json`, scripts);
+    this.drawn.catch(() => {}); // awaited by `take`
+  }
+
+  async #draw(address, scripts) {
+    const { docs, items, roots } = await (await fetch(address)).json();
+    await scripts;
+    const ids = Object.keys(roots);
+    this.elements = ids.map((id, index) => placed(roots[id], `baked${index}`, "first-figure"));
+    items[0].roots = Object.fromEntries(ids.map((id, index) => [id, `baked${index}`]));
+    await Bokeh.embed.embed_items(docs, items);
+    return Bokeh.documents.at(-1);
+  }
+
+  // Join what is drawn to a Python that was restored from the snapshot.
+  async take(python) {
+    const drawn = await this.drawn;
+    python.globals.set("kind", this.kind);
+    python.globals.set("document", drawn);
+    python.runPython(TAKE);
+    for (const element of this.elements) element.className = "";
+    connect(drawn);
+  }
 }

@@ -23,9 +23,9 @@ from steps.licences import licences
 from steps.lock import BuildError, Lock, read_lock
 from steps.method import reading_parts
 from steps.node import node_command
-from steps.packages import Tree, npm_tree, page_scripts, script_names, standin_tree, unzip_tree, wheel_tree, zip_tree
+from steps.packages import Tree, npm_tree, page_scripts, standin_tree, unzip_tree, wheel_tree, zip_tree
 from steps.patches import patched
-from steps.prerender import prerendered
+from steps.snapshot import Snapshot, snapshot
 from steps.version import catalogue_date, git_version
 
 CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")  # all that Node needs
@@ -33,8 +33,9 @@ SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
 SHELL_FILES = ("boot.mjs", "show.mjs", "code.mjs", "python.mjs", "worker.mjs", "shell.css", "pages.css", "post.js", "icon.svg")
+LIVE_PAGES = ("index.html", "embed.html")
 READING_PAGES = ("method.html", "post.html")
-PAGE_FILES = ("page.mjs", "page.css")  # the app's own part of the page's script and style
+PAGE_FILES = ("page.mjs", "first.mjs", "page.css")  # the app's own part of the page's script and style
 
 CSP = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{guard}'; style-src 'self' 'unsafe-inline'; "
@@ -90,21 +91,18 @@ def write_tree(tree: Tree, folder: Path) -> None:
         target.write_bytes(content)
 
 
-def runtime_tree(kitchen: Kitchen, files: dict[str, Path], *, sources: bool) -> Tree:
-    """Everything the lock file pins, in the form the page loads."""
-    core = unpack_core(kitchen, files["pyodide"])
-    packages = standin_tree("numpy", "pyodide_http")
+def stdlib_archive(kitchen: Kitchen, core: Tree, *, sources: bool) -> bytes:
+    """The standard library as the page loads it."""
+    archive = core["python_stdlib.zip"]
+    return archive if sources else zip_tree(_compiled(kitchen, unzip_tree(archive), STDLIB))
+
+
+def package_tree(kitchen: Kitchen, files: dict[str, Path], *, sources: bool) -> Tree:
+    """All packages of others that the app imports, as they lie below site-packages."""
+    tree = standin_tree("numpy", "pyodide_http")
     for name in files.keys() - {"pyodide"}:
-        packages |= wheel_tree(name, files[name])
-    stdlib = core.pop("python_stdlib.zip")
-    del core["pyodide-lock.json"]  # the page gives an empty one
-    if not sources:
-        packages = _compiled(kitchen, packages, SITE_PACKAGES)
-        stdlib = zip_tree(_compiled(kitchen, unzip_tree(stdlib), STDLIB))
-    return patched(core) | page_scripts(files, kitchen.lock.pin("panel").version) | {
-        "stdlib.zip": stdlib,
-        "packages.zip": zip_tree(packages),
-    }
+        tree |= wheel_tree(name, files[name])
+    return tree if sources else _compiled(kitchen, tree, SITE_PACKAGES)
 
 
 def _compiled(kitchen: Kitchen, tree: Tree, prefix: str) -> Tree:
@@ -141,46 +139,55 @@ def content_hash(tree: Tree) -> str:
 
 
 def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
-    """Write `dist`. With `sources`, modules stay sources: slower, with lines in tracebacks."""
+    """Write `dist`. With `sources`, modules stay sources and no snapshot is made: slower, with lines in tracebacks."""
     root, site = kitchen.root, kitchen.root / "site"
     files = pinned(kitchen, "page")
-    runtime = runtime_tree(kitchen, files, sources=sources)
+    core = unpack_core(kitchen, files["pyodide"])
+    stdlib, packages = stdlib_archive(kitchen, core, sources=sources), package_tree(kitchen, files, sources=sources)
+    own = app_packages(kitchen, sources=sources)
+    loader = {name: content for name, content in core.items() if name.startswith("pyodide.")}
+    archives = {"stdlib.zip": stdlib, "packages.zip": zip_tree(packages)}
+    runtime = patched(loader) | page_scripts(files["bokeh"]) | archives
     runtime_name = f"runtime-{content_hash(runtime)}"
-    shell = {name: (site / name).read_bytes() for name in SHELL_FILES} | {name: (root / "app" / name).read_bytes() for name in PAGE_FILES}
-    for name in SHELL_FILES:
-        if name.endswith(".mjs"):
-            shell[name] = filled(shell[name].decode(), {"runtime": runtime_name}, name).encode()
-    app = shell | {"app.zip": zip_tree(app_packages(kitchen, sources=sources))}
+
+    made = None if sources else snapshot(
+        stdlib, packages | own, core=kitchen.core, node=kitchen.node, cache=kitchen.cache, say=kitchen.say
+    )  # fmt: skip
+    app = _shell(kitchen, runtime_name, made) | {"app.zip": zip_tree(own)}
+    app |= {**made.views, "snapshot.gz": made.image} if made else {}
     app_name = f"app-{content_hash(app)}"
 
     guard = (site / "guard.js").read_text()
     digest = base64.b64encode(hashlib.sha256(guard.encode()).digest()).decode()
     version = git_version(root)
-    scripts = [f'<script defer src="{runtime_name}/{path}"></script>' for path in script_names()]
-    first_view = prerendered(kitchen)
-    page = filled(
-        (site / "index.html").read_text(),
-        {
-            "csp": CSP.format(guard=f"sha256-{digest}"),
-            "guard": guard,
-            "app": app_name,
-            "runtime": runtime_name,
-            "scripts": "\n".join(scripts),
-            "version": version,
-            "catalogue_date": catalogue_date(root),
-            "prerender_head": first_view.head,
-            "prerender_body": first_view.body,
-        },
-        "index.html",
-    )
-    parts = {"app": app_name, "version": version, "catalogue_date": catalogue_date(root)} | reading_parts(root)
-    reading = {name: filled((site / name).read_text(), parts, name).encode() for name in READING_PAGES}
+    scripts = [f'<script defer src="{runtime_name}/{path}"></script>' for path in runtime if path.startswith("js/")]
+    values = {
+        "csp": CSP.format(guard=f"sha256-{digest}"),
+        "guard": guard,
+        "app": app_name,
+        "runtime": runtime_name,
+        "scripts": "\n".join(scripts),
+        "version": version,
+        "catalogue_date": catalogue_date(root),
+        "first_html": made.html if made else "",
+    } | reading_parts(root)
+    pages = {name: filled((site / name).read_text(), values, name).encode() for name in (*LIVE_PAGES, *READING_PAGES)}
     partial = dist.with_name(dist.name + ".part")
     shutil.rmtree(partial, ignore_errors=True)
     write_tree({f"{runtime_name}/{path}": content for path, content in runtime.items()}, partial)
     write_tree({f"{app_name}/{path}": content for path, content in app.items()}, partial)
     write_tree({f"licenses/{path}": content for path, content in licences(root, kitchen.lock, files, version).items()}, partial)
-    write_tree(first_view.files, partial)
-    write_tree({"index.html": page.encode(), **reading}, partial)
+    write_tree(pages, partial)
     shutil.rmtree(dist, ignore_errors=True)
     partial.rename(dist)
+
+
+def _shell(kitchen: Kitchen, runtime_name: str, made: Snapshot | None) -> Tree:
+    """Boot modules and styles: the site's, with the names of this build filled in, and the app's."""
+    site, app = kitchen.root / "site", kitchen.root / "app"
+    names = {"runtime": runtime_name, "has_snapshot": "true" if made else "false", "default_model": made.default if made else ""}
+    tree = {name: (app / name).read_bytes() for name in PAGE_FILES}
+    for name in SHELL_FILES:
+        content = (site / name).read_bytes()
+        tree[name] = filled(content.decode(), names, name).encode() if name.endswith(".mjs") else content
+    return tree

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from steps.assemble import Kitchen, app_packages, pinned, unpack_core, write_tree
-from steps.packages import Tree, page_scripts, stub_tree, wheel_tree, zip_tree
+from steps.packages import Tree, standin_tree, stock_scripts, wheel_tree, zip_tree
 
 PURE_WHEEL = b"Wheel-Version: 1.0\nGenerator: build.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
@@ -25,14 +25,14 @@ def write_micropip(kitchen: Kitchen, folder: Path) -> None:
     It is spared what stock practice would add: no dependency is resolved, pandas is not imported.
     """
     files, lock = pinned(kitchen, "page"), kitchen.lock
-    micropip = pinned(kitchen, "bench")["micropip"]
+    extra = pinned(kitchen, "bench")
     core = _core(kitchen)
     official = json.loads(core["pyodide-lock.json"])
     kept = {name: official["packages"][name] for name in ("numpy", "micropip", "packaging")}
     packaging = lock.pin("packaging")
     kept["packaging"] |= {"file_name": packaging.file, "sha256": packaging.sha256, "version": packaging.version}
     core["pyodide-lock.json"] = json.dumps(official | {"packages": kept}).encode()
-    core |= page_scripts(files, lock.pin("panel").version)
+    core |= stock_scripts(files["bokeh"], files["panel"])
     wheels = []
     for name in ("markupsafe", "pyyaml"):
         wheels.append(f"{name}-{lock.pin(name).version}-py3-none-any.whl")
@@ -40,12 +40,12 @@ def write_micropip(kitchen: Kitchen, folder: Path) -> None:
     for name in ("jinja2", "param", "pyviz_comms", "bokeh", "panel"):
         wheels.append(files[name].name)
     core["wheels.json"] = json.dumps(wheels).encode()
-    core["app.zip"] = zip_tree(app_packages(kitchen, sources=True) | stub_tree())
+    core["app.zip"] = zip_tree(app_packages(kitchen, sources=True) | standin_tree("pyodide_http"))
     core["index.html"] = (kitchen.root / "site/bench/micropip.html").read_bytes()
     for path in ("site/code.mjs", "site/show.mjs", "app/page.mjs", "app/page.css"):
         core[path.split("/")[-1]] = (kitchen.root / path).read_bytes()
     write_tree(core, folder)
-    for wheel in (micropip, *(path for name, path in files.items() if name != "pyodide")):
+    for wheel in (*extra.values(), *(path for name, path in files.items() if name != "pyodide")):
         shutil.copy(wheel, folder / wheel.name)
 
 

@@ -3,6 +3,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+// The last line of an error says what failed; Node would print the whole of Pyodide's minified script before it.
+const fail = (error) => {
+  console.error(String(error.message ?? error).trim().split("\n").pop());
+  process.exit(1);
+};
+process.on("uncaughtException", fail);
+process.on("unhandledRejection", fail);
+
 const [core, source, compiled, prefix] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(join(core, "pyodide.mjs")));
 // A fixed hash seed, because the order of sets decides the bytes of compiled code.

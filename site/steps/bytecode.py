@@ -30,7 +30,7 @@ def compiled(tree: Tree, prefix: str, *, core: Path, node: list[str], cache: Pat
         with tempfile.TemporaryDirectory() as folder:
             given, made = Path(folder) / "source.zip", Path(folder) / "compiled.zip"
             given.write_bytes(source)
-            run([*node, str(HERE / "bytecode.mjs"), str(core), str(given), str(made), prefix], "byte-compiling")
+            run([*node, str(HERE / "bytecode.mjs"), str(core), str(given), str(made), prefix], "byte-compiling", remedy="correct what it names")
             partial = kept.with_suffix(".part")
             partial.write_bytes(made.read_bytes())
             partial.rename(kept)

@@ -23,16 +23,12 @@ _DROPPED_OF = {
     "pyviz_comms": re.compile(r"^pyviz_comms/labextension/(?!package\.json)"),
 }
 
-# Panel asks for pyodide_http and, without it, imports all of pandas (4 MB) only to patch its readers.
-_STUBS: Tree = {
-    "pyodide_http.py": b'"""Stands in for pyodide_http: this page makes no requests from Python."""\n\n\ndef patch_all():\n    pass\n',
-}
+# Modules that are asked for and not needed: each says in its first lines what it saves.
+STANDINS = Path(__file__).parent / "standins"
 
-# In the order the page has to run them.
-_SCRIPTS = {
-    "bokeh": ("bokeh/server/static/js/", ("bokeh.min.js", "bokeh-widgets.min.js", "bokeh-tables.min.js")),
-    "panel": ("panel/dist/", ("panel.min.js",)),
-}
+# Every model of the page is in Bokeh's first script. Its widgets and tables and Panel's models would be 1.5 MB more.
+_SCRIPTS = "bokeh/server/static/js/", ("bokeh.min.js",)
+_STOCK_SCRIPTS = "bokeh/server/static/js/", ("bokeh.min.js", "bokeh-widgets.min.js", "bokeh-tables.min.js")
 
 
 def wheel_tree(name: str, wheel: Path) -> Tree:
@@ -49,28 +45,25 @@ def wheel_tree(name: str, wheel: Path) -> Tree:
     return tree
 
 
-def stub_tree() -> Tree:
+def standin_tree(*names: str) -> Tree:
     """Stand-ins for packages that are asked for and not needed."""
-    return dict(_STUBS)
+    return {f"{name}.py": (STANDINS / f"{name}.py").read_bytes() for name in names}
 
 
-def page_scripts(wheels: dict[str, Path], panel_version: str) -> Tree:
-    """Scripts and styles that the page loads itself, by path below the runtime folder."""
-    tree: Tree = {}
-    for name, (folder, scripts) in _SCRIPTS.items():
-        with zipfile.ZipFile(wheels[name]) as archive:
-            for script in scripts:
-                tree[f"js/{script}"] = archive.read(folder + script)
-            if name == "panel":
-                for path in archive.namelist():
-                    if re.match(r"panel/dist/css/[^/]+\.css$|panel/dist/bundled/theme/(default|native|dark)\.css$", path):
-                        tree[path.replace("panel/dist/", f"panel/{panel_version}/dist/")] = archive.read(path)
-    return tree
+def page_scripts(bokeh: Path) -> Tree:
+    """Scripts that the page loads itself, by path below the runtime folder."""
+    folder, scripts = _SCRIPTS
+    with zipfile.ZipFile(bokeh) as archive:
+        return {f"js/{script}": archive.read(folder + script) for script in scripts}
 
 
-def script_names() -> list[str]:
-    """Page scripts by path below the runtime folder, in the order to run them."""
-    return [f"js/{script}" for _, scripts in _SCRIPTS.values() for script in scripts]
+def stock_scripts(bokeh: Path, panel: Path) -> Tree:
+    """What a page of Panel's own making loads."""
+    folder, scripts = _STOCK_SCRIPTS
+    with zipfile.ZipFile(bokeh) as archive:
+        tree = {f"js/{script}": archive.read(folder + script) for script in scripts}
+    with zipfile.ZipFile(panel) as archive:
+        return tree | {"js/panel.min.js": archive.read("panel/dist/panel.min.js")}
 
 
 def npm_tree(package: Path, wanted: tuple[str, ...]) -> Tree:

@@ -1,5 +1,6 @@
 """The page starts from its own files alone, and says in words what keeps it from starting."""
 
+import gzip
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -33,7 +34,8 @@ def test_starts_with_a_clean_console_and_no_foreign_request(open_live: Callable[
     page = open_live()
     expect(page.locator("#page").get_by_role("textbox").first).to_be_visible()
     expect(page.locator("#progress")).to_be_hidden()
-    assert any(url.endswith("/packages.zip") for url in watch.requests)
+    assert any(url.endswith("/snapshot.gz") for url in watch.requests)
+    assert not any(url.endswith(".zip") for url in watch.requests)
     assert len(watch.requests) == len(set(watch.requests)), "a file was asked for twice"
 
 
@@ -46,22 +48,32 @@ def test_says_its_version_and_catalogue_date(page: Page) -> None:
 def test_licences_are_one_step_away(page: Page) -> None:
     page.goto("")
     page.locator("footer a", has_text="Licences").click()
-    for shipped in ("Pyodide", "CPython", "numpy", "bokeh", "panel", "markupsafe"):
+    for shipped in ("Pyodide", "CPython", "param", "bokeh", "panel", "markupsafe"):
         expect(page.locator("td", has_text=shipped).first).to_be_visible()
     for link in page.locator("td a").all():
         assert page.request.get(link.evaluate("element => element.href")).ok
 
 
-@pytest.mark.parametrize(
-    "file", ["pyodide.asm.wasm", "stdlib.zip", "packages.zip", "app.zip", "pyodide.mjs", "bokeh.min.js", "python.mjs"]
-)
+@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "pyodide.mjs", "bokeh.min.js", "python.mjs"])
 def test_names_a_missing_file(broken_page: Page, file: str) -> None:
     broken_page.route(f"**/{file}", lambda route: route.fulfill(status=404, body=""))
     broken_page.goto("")
-    failure = broken_page.get_by_role("alert")
+    _expect_missing_file(broken_page)
+
+
+@pytest.mark.parametrize("file", ["stdlib.zip", "packages.zip", "app.zip"])
+def test_names_a_missing_file_of_the_packages(broken_page: Page, file: str) -> None:
+    for missing in (file, "snapshot.gz"):
+        broken_page.route(f"**/{missing}", lambda route: route.fulfill(status=404, body=""))
+    broken_page.goto("")
+    _expect_missing_file(broken_page)
+
+
+def _expect_missing_file(page: Page) -> None:
+    failure = page.get_by_role("alert")
     expect(failure).to_contain_text("A file of this page did not load", timeout=START_MILLISECONDS)
     expect(failure).to_contain_text("Reload the page")
-    expect(broken_page.locator("#progress")).to_be_hidden()
+    expect(page.locator("#progress")).to_be_hidden()
 
 
 def test_a_damaged_core_is_reported(broken_page: Page) -> None:
@@ -95,6 +107,63 @@ def test_without_javascript_says_so(browser: Browser, site_url: str) -> None:
         page.goto(site_url)
         expect(page.locator("noscript p")).to_be_visible()
         assert "needs JavaScript" in page.content()
+
+
+SNAPSHOTS = {
+    "missing": {"status": 404, "body": ""},
+    "no archive": {"body": "not an archive"},
+    "of another build": {"body": gzip.compress(b"\x0c\0\0\0" + b'{"files":[]}' + b"\0" * 4096)},
+}
+
+
+@pytest.mark.parametrize("answer", SNAPSHOTS.values(), ids=SNAPSHOTS.keys())
+def test_starts_from_the_packages_when_the_snapshot_does_not_serve(broken_page: Page, answer: dict) -> None:
+    broken_page.route("**/snapshot.gz", lambda route: route.fulfill(**answer))
+    broken_page.goto("")
+    expect(broken_page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
+    broken_page.locator("input[data-key=context]").first.fill("1M")
+    expect(broken_page.locator("[data-region=answer]")).to_contain_text("38 sessions")
+
+
+def test_the_first_view_stands_before_python(page: Page) -> None:
+    page.route("**/pyodide.asm.wasm", lambda route: None)  # never answered
+    page.goto("")
+    expect(page.locator("[data-region=answer]")).to_contain_text("258 sessions")
+    expect(page.locator("#plot-pool-ratio canvas").first).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("data-state", "starting")
+
+
+@pytest.mark.parametrize("query", ["?model=llama-3.1-70b", "?model=deepseek-v3&context=1M"])
+def test_another_state_never_shows_the_default_one_as_its_own(open_live: Callable[..., Page], query: str) -> None:
+    page = open_live(query)
+    expected = {"?model=llama-3.1-70b": "40 sessions", "?model=deepseek-v3&context=1M": "16 sessions"}  # as python3 -m envelope says
+    expect(page.locator("[data-region=answer]")).to_contain_text(expected[query])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_built_with_the_snapshot_answers_in_each_light_and_width(page: Page, scheme: str, width: int) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("")
+    expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
+    page.locator("input[data-key=context]").first.fill("1M")
+    expect(page.locator("[data-region=answer]")).to_contain_text("38 sessions")
+    expect(page.locator("#plot-pool-ratio > div")).to_have_count(1)
+
+
+IMPORT_LATE = """async () => {
+    const boot = document.querySelector('script[type=module]').src;
+    const { startPython } = await import(boot.replace('boot.mjs', 'python.mjs'));
+    const python = await startPython(() => {});
+    return python.runPython("import wave, panel.chat; f'{wave.__name__} {panel.chat.__name__}'");
+}"""
+
+
+def test_what_the_snapshot_leaves_out_is_imported_late(open_live: Callable[..., Page], watch: Watch) -> None:
+    page = open_live()
+    assert page.evaluate(IMPORT_LATE) == "wave panel.chat"
+    assert any(url.endswith("/packages.zip") for url in watch.requests)
 
 
 def _named(node: object, name: str) -> Iterator[str]:

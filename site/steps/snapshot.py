@@ -1,0 +1,63 @@
+"""The memory of a started app, made at build time, and the first views that the same run draws.
+
+The page restores it instead of importing: half the time bare Pyodide takes to start. It is a private feature of
+Pyodide, tied to its exact build; where it fails the page starts from the packages (`python.mjs`).
+"""
+
+import gzip
+import hashlib
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from steps.commands import run
+from steps.packages import Tree, unzip_tree, zip_tree
+
+HERE = Path(__file__).parent
+RECIPE = (HERE / "snapshot.mjs", HERE / "snapshot_inside.py", HERE.parent / "code.mjs")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """`image` is the compressed memory; `views` the JSON by path (`live/…`, `first/…`); `html` the default page's."""
+
+    image: bytes
+    views: Tree
+    html: str
+    default: str
+
+
+def snapshot(stdlib: bytes, packages: Tree, *, core: Path, node: list[str], cache: Path, say: Callable[[str], None]) -> Snapshot:
+    """Start the compiled packages with the compiled library under Node and keep the memory."""
+    version = subprocess.run([*node, "--version"], capture_output=True, check=True).stdout
+    recipe = b"".join(path.read_bytes() for path in RECIPE) + version + (core / "pyodide.asm.wasm").read_bytes()
+    key = hashlib.sha256(recipe + stdlib + zip_tree(packages, deflate=False)).hexdigest()
+    kept = cache / "snapshots" / f"{key}.zip"
+    if not kept.exists():
+        say("starting the app under Node, for its memory and the first views")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_suffix(".part")
+        partial.write_bytes(zip_tree(_made(stdlib, packages, core, node)))
+        partial.rename(kept)
+    tree = unzip_tree(kept.read_bytes())
+    image, html, default = tree.pop("snapshot.gz"), tree.pop("first.html").decode(), tree.pop("default").decode()
+    return Snapshot(image, tree, html, default)
+
+
+def _made(stdlib: bytes, packages: Tree, core: Path, node: list[str]) -> Tree:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "stdlib.zip").write_bytes(stdlib)
+        for path, content in packages.items():
+            target = folder / "packages" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        out = folder / "out"
+        out.mkdir()
+        command = [*node, str(HERE / "snapshot.mjs"), str(core), str(folder / "stdlib.zip"), str(folder / "packages"), str(out)]
+        run(command, "making the snapshot", remedy="correct what it names")
+        tree = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    tree["snapshot.gz"] = gzip.compress(tree.pop("snapshot.bin"), 9, mtime=0)
+    return tree
