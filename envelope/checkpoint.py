@@ -110,12 +110,19 @@ class Piece:
         return (packed + scales) * self.tensor.copies * self.layers
 
 
+def _positions(model: Model, tensor: Tensor) -> set[int]:
+    """The layers a tensor stands in; prediction layers follow the last one."""
+    if tensor.group >= 0:
+        return set(model.groups[tensor.group].positions)
+    return set(range(model.layers, model.layers + tensor.layers)) if tensor.part == "prediction" else set()
+
+
 @lru_cache(maxsize=64)
 def pieces(model: Model, split: Split) -> tuple[Piece, ...]:
     """List every tensor once with the format that stores it, cut by layer where rules name positions."""
     found = []
     for tensor in tensors(model):
-        positions = set(model.groups[tensor.group].positions) if tensor.group >= 0 else set()
+        positions = _positions(model, tensor)
         left = tensor.layers
         for rule in split.rules:
             if left == 0:

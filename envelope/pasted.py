@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envelope import checkpoint, groups
-from envelope.config import Reading
+from envelope.config import Reading, storage
 from envelope.fields.architecture import CUSTOM
 from envelope.scenario import Assumption
 
@@ -14,12 +14,12 @@ def inputs(reading: Reading, name: str = "") -> dict[str, str]:
     if name or reading.name:
         given["name"] = (name or reading.name)[:80]
     if reading.quantization is not None:
-        split = checkpoint.from_quantization(reading.model, reading.quantization)
+        split = storage.split(reading.model, reading.quantization)
         given["split"] = str(split)
         if split.rules:
             given["weight_format"] = checkpoint.main_format(reading.model, split)
-        if reading.quantization.cache:
-            given["cache_format"] = reading.quantization.cache
+        if reading.quantization.cache_format:
+            given["cache_format"] = reading.quantization.cache_format
     if reading.total_size:
         given["weight_bytes"] = str(reading.total_size)
     return given

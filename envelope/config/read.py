@@ -48,11 +48,12 @@ def read(config: str | bytes | Mapping, quant: str | bytes | Mapping | None = No
     except ValueError as error:
         raise Refused("config.json", str(error)[:200], "shapes that fit together") from None
     ignored = unknown(keys, top)
+    declared = quantization(text.values, top.values, parse(quant, "hf_quant_config.json") if quant else None, name, log)
     return Reading(
         model,
         name or "unknown",
         name=_name(top.values),
-        quantization=quantization(text.values, top.values, parse(quant, "hf_quant_config.json") if quant else None),
+        quantization=declared,
         assumed=tuple(log.assumed.values()),
         ignored=ignored,
         notes=tuple(log.notes),

@@ -22,7 +22,8 @@ KEPT = ("embeddings", "head", "router", "towers")
 
 def _weight_formats(known: Known) -> tuple[tuple[str, str], ...]:
     published = {one.key: f"{FORMATS[one.key].label if one.key in FORMATS else one.label}" for one in known.preset.checkpoints} if known.preset else {}
-    others = {key: FORMATS[key].label for key in WEIGHT_FORMATS if key not in published}
+    # A config may declare any format there is; a preset's file comes in those published, and in what people convert to.
+    others = {key: FORMATS[key].label for key in (WEIGHT_FORMATS if known.preset else FORMATS) if key not in published}
     return (*published.items(), *others.items())
 
 

@@ -63,6 +63,12 @@ def capacity_output_tokens_per_second(e: Evaluation) -> Found:
     return Found(batch / step_at(e, batch), lambda: f"{batch:,} / [{_step_working(e, batch)}]")
 
 
+@_quantity("capacity_output_tokens_per_second_per_gpu", "Output per GPU when full, at most", "tokens/s", "capacity_output_tokens_per_second / gpus", SEED, _BOUND)
+def capacity_output_tokens_per_second_per_gpu(e: Evaluation) -> Found:
+    output, gpus = e["capacity_output_tokens_per_second"], e.input("gpus")
+    return Found(output / gpus, lambda: f"{text(output, 'tokens/s')} / {gpus:,} GPUs")
+
+
 @_quantity("bytes_per_output_token", "Bytes per output token", "bytes", "(bytes_per_step + batch × cache_bytes_per_session) / batch", SEED)
 def bytes_per_output_token(e: Evaluation) -> Found:
     batch = e.input("batch")
