@@ -44,6 +44,24 @@ EDIT = """([field, shown, text]) => new Promise((resolve) => {
   look();
 })"""
 
+# Milliseconds to evaluate the largest preset, with all quantities and findings; a new context each time.
+EVALUATE = """
+import time
+from envelope import evaluate
+def milliseconds(context):
+    begun = time.perf_counter()
+    made = evaluate("muse-spark-open", context=str(context))
+    [quantity.value for quantity in made], list(made.findings)
+    return (time.perf_counter() - begun) * 1000
+times = [milliseconds(100_000 + turn) for turn in range(40)][10:]
+"""
+EVALUATE_IN_PAGE = """async (code) => {
+  const boot = document.querySelector("script[type=module]").src;
+  const { startPython } = await import(boot.replace("boot.mjs", "python.mjs"));
+  const python = await startPython(() => {});
+  return python.runPython(`${code}\ntimes`).toJs();
+}"""
+
 
 class CountingHandler(Handler):
     """Counts the bytes of bodies sent, by path."""
@@ -92,6 +110,13 @@ def edit_seconds(page: Page) -> list[float]:
     return [page.evaluate(EDIT, [field, shown, f"{100 + turn}K"]) / 1000 for turn in range(EDITS)]
 
 
+def evaluate_ms() -> list[float]:
+    """Milliseconds of one evaluation under this Python."""
+    names: dict[str, object] = {}
+    exec(EVALUATE, names)
+    return names["times"]
+
+
 def longest_task_ms(page: Page) -> float:
     """The longest task of the main thread after the first paint."""
     painted = 1000 * (seconds_to(page, "first-contentful-paint") or 0)
@@ -126,11 +151,16 @@ def measure(playwright: Playwright, urls: dict[str, str], repeats: int, say: Cal
                 note(f"{name}_cold_s", seconds_to(page, "live"))
                 if name == "live":
                     note("bytes_cold", sum(CountingHandler.sent.values()))
-                    note("first_paint_s", seconds_to(page, "first-contentful-paint"))
+                    note("first_readable_s", seconds_to(page, "first-contentful-paint"))  # the numbers are in the HTML
+                    note("charts_s", seconds_to(page, "charts"))
                     note("longest_task_ms", longest_task_ms(page))
                     for value in edit_seconds(page):
                         note("edit_s", value)
                     note("tab_mb", tab_megabytes(context))
+                    for value in page.evaluate(EVALUATE_IN_PAGE, EVALUATE):
+                        note("evaluate_browser_ms", value)
+                    for value in evaluate_ms():
+                        note("evaluate_ms", value)
                 page.close()
                 CountingHandler.sent.clear()
                 note(f"{name}_warm_s", seconds_to(visit(context, url), "live"))
@@ -142,7 +172,7 @@ def measure(playwright: Playwright, urls: dict[str, str], repeats: int, say: Cal
 
 def report(figures: dict[str, list[float]]) -> dict[str, object]:
     """The figures as the JSON that `--json` writes."""
-    medians = {key: round(statistics.median(values), 4) for key, values in figures.items() if key.endswith("_s")}
+    medians = {key: round(statistics.median(values), 4) for key, values in figures.items() if key.endswith("_s") or key.startswith("evaluate")}
     edits = sorted(figures["edit_s"])
     return {
         "medians": medians,
