@@ -147,6 +147,17 @@ class Actions:
         self._do_close(said)
         self._settled(True)
 
+    def _do_paste_log(self, said: dict[str, str]) -> None:
+        self._open(dialogs.paste_log())
+
+    def _do_read_log(self, said: dict[str, str]) -> None:
+        self._open(dialogs.read_log(said["text"], self._page))
+
+    def _do_use_log(self, said: dict[str, str]) -> None:
+        self._settled(dialogs.use_log(said["text"], self._page))
+        self._do_close(said)
+        self._announce()
+
     def _do_embed(self, said: dict[str, str]) -> None:
         if said.get("name") in self._offered:
             self._offered[said["name"]] = said["text"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from envelope import export
+from envelope import export, launch, logs
 from envelope.config import Refused
 from envelope.config import read as read_config
 from envelope.pasted import assumptions, inputs
+from envelope.scenario import BY_KEY, Scenario
+from envelope.units import text as text_of
 
 from app import browser, link
 from app.embed import Embed, choices, frame
@@ -30,6 +33,10 @@ def export_as(form: str, shown: Page) -> None:
         hand.copy(export.python_call(envelope.scenario), "Python call copied")
     elif form == "shell":
         hand.copy(export.shell_line(envelope.scenario), "Shell line copied")
+    elif form == "vllm":
+        hand.copy(launch.vllm_serve(envelope) + "\n", "vLLM launch line copied")
+    elif form == "sglang":
+        hand.copy(launch.sglang_launch(envelope) + "\n", "SGLang launch line copied")
 
 
 def _titled(title: str, *content: object) -> Markup:
@@ -74,6 +81,90 @@ def use(text: str, shown: Page) -> None:
     """Fill the form from a pasted config."""
     reading = read_config(text)
     shown.state.adopt(inputs(reading), assumptions(reading))
+
+
+_ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
+
+
+def paste_log(result: Markup = Markup("")) -> Markup:
+    """A text area that takes a start-up log, and how it compares. The log itself stays in the text area alone."""
+    return _titled(
+        "Paste a start-up log",
+        tag("label", "Start-up lines of vLLM, SGLang or TensorRT-LLM; they stay in this page", for_="log-text"),
+        tag("textarea", id="log-text", rows="7", spellcheck="false", autocomplete="off", data_sends="read_log", data_keep=True),
+        result,
+    )
+
+
+def read_log(text: str, shown: Page) -> Markup:
+    """Set a pasted log's lines beside the present state."""
+    if not text.strip():
+        return paste_log()
+    reading = logs.read(text)
+    if not reading.engine:
+        return paste_log(tag("p", "No start-up line of vLLM, SGLang or TensorRT-LLM is recognised.", class_="error", role="alert"))
+    scenario = shown.state.envelope.scenario
+    rows = logs.compare(reading, scenario)
+    version = reading.measured.get("version")
+    found = len(reading.lines)
+    changes = _log_changes(reading, scenario)
+    return paste_log(
+        join(
+            tag(
+                "p",
+                f"{_ENGINES[reading.engine]}{f' {version.value}' if version else ''}: {found:,} line{'' if found == 1 else 's'} recognised, beside {scenario.name}.",
+                " The text was longer than is read." if reading.cut else None,
+            ),
+            _log_table(rows) if rows else tag("p", "None of them states a figure that is predicted here."),
+            _list("The budget it gives", [f"{BY_KEY[key].label}: {value}" for key, value in changes.items()]),
+            tag("p", button("Use the measured budget", "use_log", data_from="log-text", class_="main")) if changes else tag("p", "This state has the log's budget."),
+        )
+    )
+
+
+def _log_table(rows: tuple[logs.Row, ...]) -> Markup:
+    columns = ("Line", "Measured", "Predicted", "Difference", "Why")
+    return tag(
+        "table",
+        tag("thead", tag("tr", (tag("th", name, scope="col") for name in columns))),
+        tag("tbody", (_log_row(row) for row in rows)),
+        class_="rows",
+        id="log-rows",
+    )
+
+
+def _log_row(row: logs.Row) -> Markup:
+    difference = row.difference
+    return tag(
+        "tr",
+        tag("th", row.label, tag("small", f" line {row.number:,}"), tag("code", row.line), scope="row"),
+        tag("td", _measured(row.measured, row.unit), class_="number"),
+        tag("td", _measured(row.predicted, row.unit), class_="number"),
+        tag("td", "–" if difference is None else f"{difference:+.1%}", class_="number"),
+        tag("td", row.explanation),
+    )
+
+
+def _measured(value: Fraction | None, unit: str) -> str:
+    """A figure as engines print it: memory in GiB."""
+    if value is None:
+        return "–"
+    if unit == "bytes" and value >= 2**20:
+        return f"{float(value) / 2**30:,.2f} GiB"
+    return text_of(value, unit, 6)
+
+
+def _log_changes(reading: logs.LogReading, scenario: Scenario) -> dict[str, str]:
+    """The inputs that adopting the log changes, as a person would type them."""
+    said = logs.adopted(reading, scenario)
+    return {key: typed for key, typed in reading.adopt.items() if key in said.given and said.values[key] != scenario.values[key]}
+
+
+def use_log(text: str, shown: Page) -> bool:
+    """Take over what a pasted log says, in one step; what it measured is marked. Returns whether that changed anything."""
+    reading = logs.read(text)
+    changes = _log_changes(reading, shown.state.envelope.scenario)
+    return shown.state.calibrate(changes, frozenset(reading.calibration))
 
 
 def embed(shown: Page, offered: Mapping[str, str]) -> Markup:

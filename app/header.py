@@ -15,6 +15,8 @@ EXPORTS = (
     ("json", "JSON file"),
     ("python", "Python call"),
     ("shell", "Shell line"),
+    ("vllm", "vLLM launch line"),
+    ("sglang", "SGLang launch line"),
 )
 
 
@@ -26,6 +28,7 @@ def bar(state: State) -> Markup:
         _changed(state),
         _choice(state, "machine"),
         button("Paste config", "paste"),
+        button("Paste log", "paste_log"),
         tag(
             "div",
             button("Stop comparing" if state.pinned else "Compare", "unpin" if state.pinned else "pin"),
@@ -114,9 +117,12 @@ def _speed(e: Envelope) -> Part:
 
 
 def _output(e: Envelope) -> Part:
-    speed = e.value("capacity_output_tokens_per_second")
+    speed, each = e.value("capacity_output_tokens_per_second"), e.value("capacity_output_tokens_per_second_per_gpu")
     gpus = e.scenario["gpus"]
-    return (f"at most {text(speed, 'tokens/s', 2)}", f"on {gpus:,} GPU{'' if gpus == 1 else 's'}") if speed else ("", "")
+    if not speed:
+        return "", ""
+    shared = "on 1 GPU" if gpus == 1 else f"on {gpus:,} GPUs, {text(each, 'tokens/s', 2)} per GPU"
+    return f"at most {text(speed, 'tokens/s', 2)}", shared
 
 
 def _cost(e: Envelope) -> Part:

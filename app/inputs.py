@@ -16,6 +16,7 @@ from app.state import RESETS, State
 # The order in which people ask; groups named nowhere here follow as they are declared.
 _FIRST = ("Workload", "Engine", "Model", "Checkpoint", "Machine")
 _ABSENT = object()
+CALIBRATED = "calibrated from your log"
 
 
 def groups() -> tuple[str, ...]:
@@ -78,7 +79,7 @@ def row(state: State, field: Field, prefix: str = "field") -> Markup:
     key = field.key
     error = state.errors.get(key)
     changed = state.changed(key)
-    words = error or echo(state, field)
+    words = error or " · ".join(filter(None, (echo(state, field), CALIBRATED if state.calibrated(key) else "")))
     ids = {"id": f"{prefix}-{key}", "data_key": key, "aria_invalid": "true" if error else None}
     ids["aria_describedby"] = f"{prefix}-{key}-says" if words else None
     classes = ["row", "changed" if changed else "", "wrong" if error else "", "wide" if field.kind is TEXT else ""]

@@ -27,6 +27,7 @@ class State:
         self.errors: dict[str, str] = {}
         self.pinned: Envelope | None = None
         self._read: tuple[str, tuple[Assumption, ...]] = ("", ())
+        self._calibrated: dict[str, str] = {}
         self.envelope = _evaluated({})
         self._settled: dict[str, str] = {}
         self._undo: list[dict[str, str]] = []
@@ -112,6 +113,15 @@ class State:
         """Take over a model that was read from a config: its inputs, and what the reader assumed."""
         self._read = (texts.get("groups", ""), assumptions)
         return self.set({**texts})
+
+    def calibrate(self, texts: Texts, measured: frozenset[str]) -> bool:
+        """Take over what a log says in one step, and remember which of it was measured."""
+        self._calibrated |= {key: text for key, text in texts.items() if key in measured}
+        return self.set(texts)
+
+    def calibrated(self, key: str) -> bool:
+        """True where the field holds what a pasted log measured."""
+        return key in self._calibrated and self.texts.get(key) == self._calibrated[key]
 
     def load(self, texts: Texts) -> bool:
         """Take over a whole state in one step."""

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 
 from app import inputs
 from app.state import RESETS
-from envelope import catalog, evaluate, export
+from envelope import catalog, evaluate, export, launch
 from envelope.quantities import ALL
 from envelope.records import Change
-from envelope.scenario import FIELDS, resolve
+from envelope.scenario import BY_KEY, FIELDS, resolve
 from envelope.sections import sections
 from tests.app.reader import Element, Reader
 from tests.app.strategies import edits, hostile, states
@@ -28,7 +28,7 @@ class TestFirstLook:
     def test_the_answer_is_the_first_line(self):
         # The first seed's printed figures at its defaults.
         words = Reader().region("answer").text
-        for figure in ("Fits · 258 sessions at 128K", "pool ratio 0.0782", "both pools bind", "at most 30 tok/s", "$1.83 per million output", "needs 4 GPUs"):
+        for figure in ("Fits · 258 sessions at 128K", "pool ratio 0.0782", "both pools bind", "at most 30 tok/s", "981 tok/s per GPU", "$1.83 per million output", "needs 4 GPUs"):
             assert figure in words
 
     def test_the_numbers_are_the_seeds(self):
@@ -270,6 +270,14 @@ class TestTakingAway:
         assert reader.region("dialog").one("p", class_="error").text
         assert reader.region("dialog").all("button", data_do="use_config") == []
 
+    def test_launch_lines_are_the_cores(self):
+        reader = Reader("?model=gpt-oss-120b&tp=4&gpus=4")
+        envelope = evaluate("gpt-oss-120b", tp=4, gpus=4)
+        reader.do("export", form="vllm")
+        assert reader.told("copy")[0]["text"] == launch.vllm_serve(envelope) + "\n"
+        reader.do("export", form="sglang")
+        assert reader.told("copy")[0]["text"] == launch.sglang_launch(envelope) + "\n"
+
     def test_the_embed_dialog_gives_a_frame_of_the_state(self):
         reader = Reader("?context=1M")
         reader.do("embed")
@@ -279,6 +287,63 @@ class TestTakingAway:
         assert line.startswith("<iframe src=") and "context=1M&amp;show=pool-ratio&amp;fields=context" in line
         assert 'title="Serving envelope: Muse Spark Open"' in line and 'height="470"' in line
         assert dialog.one("iframe").attributes["src"].endswith("&context=1M&show=pool-ratio&fields=context")
+
+
+# The figures of a public report (voipmonitor/rtx6kpro, MiniMax M2.5) in the lines that vLLM 0.19.0 prints, with a path
+# that somebody might have chosen to be read as HTML.
+LOG = """
+INFO [core.py:75] Initializing a V1 LLM engine (v0.19.0) with config: model='/m', dtype=torch.bfloat16, max_seq_len=196608, tensor_parallel_size=4, pipeline_parallel_size=1, kv_cache_dtype=auto, device_config=cuda
+(Worker_TP0) INFO [gpu_model_runner.py:4821] Model loading took 53.75 GiB memory and 100.123456 seconds
+(Worker_TP0) INFO [gpu_worker.py:436] <img src=x onerror=alert(1)> Available KV cache memory: 23.62 GiB
+(EngineCore_DP0) INFO [kv_cache_utils.py:1319] GPU KV cache size: 399,424 tokens
+"""
+
+
+class TestLog:
+    def open(self) -> Reader:
+        reader = Reader("?model=qwen3-235b")
+        reader.do("paste_log")
+        assert reader.told("dialog") == [{"do": "dialog", "open": True}]
+        reader.do("read_log", text=LOG)
+        return reader
+
+    def test_every_figure_stands_beside_the_prediction(self):
+        dialog = self.open().region("dialog")
+        assert "vLLM 0.19.0" in dialog.text
+        lines = {row.one("th").text.partition(" line ")[0]: [cell.text for cell in row.all("td")] for row in dialog.one("tbody").all("tr")}
+        measured = {cells[0] for cells in lines.values()}
+        assert {"53.75 GiB", "23.62 GiB", "399,424 tokens"} <= measured
+        assert all(len(cells) == 4 and cells[3] for cells in lines.values())
+
+    def test_a_log_stays_text_and_out_of_the_address(self):
+        reader = self.open()
+        dialog = reader.region("dialog")
+        assert dialog.all("img") == [] and "<img src=x onerror=alert(1)>" in dialog.text
+        assert dialog.one("textarea").text == ""
+        reader.do("use_log", text=LOG)
+        assert all(word not in reader.page.query for word in ("img", "Worker", "loading", "399"))
+
+    def test_its_budget_is_one_step_marked_and_undone(self):
+        reader = self.open()
+        before = reader.page.state.texts
+        reader.do("use_log", text=LOG)
+        assert reader.told("dialog") == [{"do": "dialog", "open": False}]
+        state = reader.page.state
+        assert state.texts["kv_memory_per_rank"] == "23.62 GiB" and state.texts["weights_per_rank"] == "53.75 GiB"
+        assert "kv_memory_per_rank=25361781882.88" in reader.page.query
+        assert all(inputs.CALIBRATED in inputs.row(state, BY_KEY[key]) for key in ("kv_memory_per_rank", "weights_per_rank"))
+        assert inputs.CALIBRATED not in inputs.row(state, BY_KEY["tp"])
+        reader.do("undo")
+        assert state.texts == before and not state.can_undo
+
+    @pytest.mark.parametrize("text", ["", "hello", "<script>", "\x00" * 1000])
+    def test_a_text_that_is_no_log_changes_nothing(self, text: str):
+        reader = Reader()
+        reader.do("read_log", text=text)
+        assert reader.region("dialog").all("button", data_do="use_log") == []
+        reader.do("use_log", text=text)
+        assert reader.page.state.texts == {} and reader.told("address") == []
+        assert not reader.page.state.can_undo
 
 
 class TestCatalogue:
