@@ -174,6 +174,13 @@ def state_pool(rest: Fraction, each: int, release: Release, draft_tokens: int, m
     return StatePool(slots, (slots + spare) * each + verified, requests)
 
 
+def least_for_states(each: int, release: Release, draft_tokens: int) -> Fraction:
+    """Bytes the weights must leave for one state slot: the budget of `state_pool` solved for one."""
+    spare = 1 if release >= PADDING_SLOT else 0
+    budget = each * (1 + Fraction(draft_tokens, SLOTS_PER_REQUEST) + spare * (1 + draft_tokens))
+    return budget * (1 + STATE_RATIO) / STATE_RATIO
+
+
 def default_requests(tokens: int, context: int) -> int:
     """max_running_requests where nobody sets it: 512 per context that fits, 2,048 to 4,096, at most half the tokens."""
     return min(max(2048, min(4096, int(Fraction(tokens, context) * 512))), tokens // 2)

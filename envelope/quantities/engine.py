@@ -16,7 +16,7 @@ from envelope.quantities import engine_rank as ranks
 from envelope.quantities.model import value_bytes
 from envelope.quantities.registry import Found, Registry, Unavailable
 from envelope.ranks import stages
-from envelope.units import text, token_text
+from envelope.units import shorten, text, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -65,7 +65,7 @@ def engine_graphs(e: Evaluation) -> Found:
 def engine_reserve(e: Evaluation) -> Found:
     outside = Fraction(e.input("hbm")) * (1 - Fraction(e.input("memory_fraction")))
     if e.input("engine") != "vllm":
-        return Found(outside, lambda: f"{text(e.input('hbm'), 'bytes', 4)} × {float(1 - e.input('memory_fraction')):g}; activations and graphs live in it")
+        return Found(outside, lambda: f"{text(e.input('hbm'), 'bytes', 4)} × {shorten(float(1 - e.input('memory_fraction')), 6)}; activations and graphs live in it")
     inside = e["engine_activations"] + e["engine_graphs"]
     return Found(outside + inside, lambda: f"{_gib(outside)} outside the fraction + activations {_gib(e['engine_activations'])} + graphs {_gib(e['engine_graphs'])}")
 
@@ -99,9 +99,14 @@ def _state_pool(e: Evaluation, rest: Fraction) -> sglang.StatePool:
     each = sum(layer.count * layer.state_bytes for layer in one.layers)
     most = max(1, asked // e.scenario.layout.dp) if asked else 4096
     try:
-        return sglang.state_pool(rest, each, one.release, one.draft_tokens + 1 if one.draft_tokens else 0, most)
+        return sglang.state_pool(rest, each, one.release, _verified(one), most)
     except NotLaidOut as refusal:
         raise Unavailable(str(refusal)) from None
+
+
+def _verified(one: ranks.Rank) -> int:
+    """Tokens of one verified step, 0 without speculation."""
+    return one.draft_tokens + 1 if one.draft_tokens else 0
 
 
 def _compressed_states(e: Evaluation, one: ranks.Rank) -> int:
@@ -128,12 +133,12 @@ def engine_kv_bytes_per_token(e: Evaluation) -> Found:
     if ranks.is_compressed(one):
         ratio = ranks.sglang_ratio(e, max(layer.window for layer in one.layers))
         each = ranks.compressed_bytes_per_token(one, ratio)
-        return Found(each, lambda: f"compressed records + {float(ratio):g} × windows and running states")
+        return Found(each, lambda: f"compressed records + {shorten(float(ratio), 6)} × windows and running states")
     cell = ranks.sglang_cell(e)
     ratio = ranks.sglang_ratio(e, cell.window)
     target, draft = cell.per_full_token(ratio), cell.draft_per_full_token(ratio)
     draft = draft if ranks.draft_share(e, cell, ratio) > 1 else Fraction(0)
-    slides = f" + {float(ratio):g} × {cell.sliding:,}" if cell.sliding else ""
+    slides = f" + {shorten(float(ratio), 6)} × {cell.sliding:,}" if cell.sliding else ""
     return Found(target + draft, lambda: f"{cell.full:,}{slides}" + (f" + draft {float(draft):,.0f}" if draft else ""))
 
 
@@ -214,7 +219,7 @@ def engine_swa_pool_tokens(e: Evaluation) -> Found:
     if not found.sliding:
         raise Unavailable("no layer slides apart, so there is one pool")
     ratio = ranks.sglang_ratio(e, max(layer.window for layer in ranks.rank(e).layers))
-    return Found(found.sliding, lambda: f"{float(ratio):g} × {found.full:,}")
+    return Found(found.sliding, lambda: f"{shorten(float(ratio), 6)} × {found.full:,}")
 
 
 @_quantity("engine_max_concurrency", "Maximum concurrency", "ratio", "requests of max_model_len that one replica's memory holds, as vLLM prints it", BOTH)
@@ -263,16 +268,27 @@ def engine_largest_model_len(e: Evaluation) -> Found:
     return Found(found.full, lambda: f"one request may take the whole full pool: {found.full:,} tokens")
 
 
-@_quantity("smallest_memory_fraction", "Smallest fraction", "share", "the smallest memory_fraction that starts: vLLM needs one request of max_model_len beside weights, activations and graphs; SGLang more than the weights", BOTH)
+@_quantity("smallest_memory_fraction", "Smallest fraction", "share", "the smallest memory_fraction that starts: vLLM needs one request of max_model_len beside weights, activations and graphs; SGLang more than the weights and one state slot", BOTH)
 def smallest_memory_fraction(e: Evaluation) -> Found:
     hbm, held = Fraction(e.input("hbm")), e["engine_weights_per_rank"]
     if e.input("engine") == "vllm":
         plan = ranks.vllm_plan(e)
         request = Fraction(plan.request_bytes(e.input("max_model_len"))) + plan.checked_bytes
         held = held + e["engine_activations"] + e["engine_graphs"] + request
+    elif e.input("engine") != "plain":
+        held = held + _least_states(e)
     found = held / hbm
     words = f"{_gib(held)} of {_gib(hbm)}"
     return Found(found, lambda: words, "" if found <= 1 else f"{words}: no fraction starts on such a GPU")
+
+
+def _least_states(e: Evaluation) -> Fraction:
+    """What SGLang must find beside the weights before any token: one state slot, or running states; nothing without either."""
+    if e.input("cache_bytes_per_token") is not None:
+        return Fraction(0)
+    one = ranks.rank(e)
+    each = sum(layer.count * layer.state_bytes for layer in one.layers)
+    return sglang.least_for_states(each, one.release, _verified(one)) + _compressed_states(e, one)
 
 
 @_quantity("engine_sessions", "Sessions, as the engine counts", "sessions", "dp × the fewest of memory at the real lengths, requests at once and state slots", BOTH)

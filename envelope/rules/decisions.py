@@ -13,6 +13,7 @@ from envelope.quantities.benchmark import workload
 from envelope.quantities.checkpoint import main_format
 from envelope.quantities.speculation import expert_ratio
 from envelope.records import Machine
+from envelope.rules.offers import offer
 from envelope.units import money, shorten, significant, text, token_text
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def mixed_parts(envelope: Envelope) -> Finding | None:
         unit = "bytes/s" if key == "bandwidth" else "bytes"
         mine = scenario.defaults[key].value
         words = f"{text(value, unit)} is the {name} of {other.short_name}; the compute is that of {scenario.machine.short_name}, whose {name} is {text(mine, unit)}."
-        return Finding("mixed_parts", "warning", words, {"machine": other.id}, 0.2)
+        return Finding("mixed_parts", "warning", words, offer(envelope, {"machine": other.id}), 0.2)
     return None
 
 
@@ -287,7 +288,9 @@ def conversation_outgrows_context(envelope: Envelope) -> Finding | None:
     if longest <= context:
         return None
     words = f"The conversation holds {longest:,} tokens at its end, more than the {context:,} that are planned for."
-    return Finding("conversation_outgrows_context", "warning", words, {"context": str(longest)}, 0.1)
+    # A mix overrides the context, and its lengths are the reader's own.
+    change = offer(envelope, {"context": str(longest)}) if envelope.scenario["mix"] is None else {}
+    return Finding("conversation_outgrows_context", "warning", words, change, 0.1)
 
 
 def cache_expires_before_return(envelope: Envelope) -> Finding | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, floor
+from math import floor
 from typing import TYPE_CHECKING
 
 from envelope.engines.releases import NEWEST
@@ -14,6 +14,7 @@ from envelope.model import LatentAttention
 from envelope.quantities.engine import limits
 from envelope.quantities.engine_rank import activations, rank, sglang_ratio, vllm_plan
 from envelope.ranks import keeps_one_record
+from envelope.rules.offers import changed, offer
 from envelope.units import shorten, token_text
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def _gib(value: Fraction) -> str:
 
 def _typed(value: Fraction) -> str:
     """Bytes as a person types them, cut at two decimals."""
-    return f"{floor(value * 100 / GIB) / 100:g} GiB"
+    return f"{decimal_text(Fraction(floor(value * 100 / GIB), 100))} GiB"
 
 
 def request_refused(envelope: Envelope) -> Finding | None:
@@ -55,13 +56,17 @@ def no_cache_memory(envelope: Envelope) -> Finding | None:
     if scenario.model is None or envelope.value("kv_memory_per_rank") is not None or envelope.value("pool_bytes") is None:
         return None
     smallest = envelope.value("smallest_memory_fraction")
-    if smallest is None:
+    if smallest is None or smallest < scenario["memory_fraction"]:
+        # The fraction suffices: what is missing is not memory.
         return None
-    words = f"No memory is left for a cache: {envelope['kv_memory_per_rank'].reason}. "
-    if smallest < 1:
-        set_to = Fraction(ceil(smallest * 10**4), 10**4)
-        return Finding("no_cache_memory", "error", f"{words}The smallest fraction that starts is {decimal_text(set_to)}.", {"memory_fraction": decimal_text(set_to)}, 1.0)
-    return Finding("no_cache_memory", "error", f"{words}No fraction starts on such a GPU.", {}, 1.0)
+    words = f"No memory is left for a cache: {envelope['kv_memory_per_rank'].reason}."
+    if smallest >= 1:
+        return Finding("no_cache_memory", "error", f"{words} No fraction starts on such a GPU.", {}, 1.0)
+    larger = decimal_text(Fraction(floor(smallest * 10**4) + 1, 10**4))
+    change = offer(envelope, {"memory_fraction": larger}, lambda other: bool(other.value("kv_memory_per_rank")))
+    if change:
+        words += f" The smallest fraction that starts is {larger}."
+    return Finding("no_cache_memory", "error", words, change, 1.0)
 
 
 def token_line_is_not_capacity(envelope: Envelope) -> Finding | None:
@@ -111,11 +116,23 @@ def requests_cap_binds(envelope: Envelope) -> Finding | None:
     if scenario["max_num_seqs"] is None or envelope.value("engine_binds") != "requests at once":
         return None
     capped, dp = envelope.value("engine_sessions"), scenario.layout.dp
-    held, _ = limits(envelope.evaluation)[0]
+    held = dp * min(count for count, what in limits(envelope.evaluation) if what != "requests at once")
     vllm = scenario["engine"] == "vllm"
+    change: dict[str, str] = {}
+    # More requests at once take memory themselves, so what is held with the higher cap may be less; ask again with that.
+    for _ in range(3):
+        asked = {"max_num_seqs": str(held // dp if vllm else held)}
+        other = changed(envelope, asked) if held > capped else None
+        reached = other.value("engine_sessions") if other else None
+        if reached is None or reached >= held:
+            change = asked if other and reached else {}
+            break
+        held = reached
+    if held <= capped:
+        return None
     name = "max_num_seqs" if vllm else "max_running_requests"
-    words = f"{name} {scenario['max_num_seqs']:,} lets {capped:,} sessions run where memory holds {held * dp:,}."
-    return Finding("requests_cap_binds", "warning", words, {"max_num_seqs": str(held if vllm else held * dp)}, 1 - capped / (held * dp))
+    words = f"{name} {scenario['max_num_seqs']:,} lets {capped:,} sessions run where memory holds {held:,}."
+    return Finding("requests_cap_binds", "warning", words, change, 1 - capped / held)
 
 
 def starts_is_not_serves(envelope: Envelope) -> Finding | None:
@@ -135,8 +152,9 @@ def starts_is_not_serves(envelope: Envelope) -> Finding | None:
         return None
     what = "library buffers and fragments" if scenario["engine"] == "vllm" else f"activations of a {token_text(scenario['chunk'])} step and graphs"
     fraction = Fraction(floor((1 - needed / Fraction(scenario["hbm"])) * 100), 100)
+    change = offer(envelope, {"memory_fraction": decimal_text(fraction)}, lambda other: bool(other.value("engine_sessions")))
     words = f"Starts is not serves: fraction {float(scenario['memory_fraction']):g} leaves {_gib(outside)} outside for {what}, which take about {_gib(needed)}; the first long prompt may run out of memory."
-    return Finding("starts_is_not_serves", "warning", words, {"memory_fraction": decimal_text(fraction)}, 0.3)
+    return Finding("starts_is_not_serves", "warning", words, change, 0.3)
 
 
 def fraction_is_not_additive(envelope: Envelope) -> Finding | None:
@@ -148,7 +166,8 @@ def fraction_is_not_additive(envelope: Envelope) -> Finding | None:
     memory, share = e["kv_memory_per_rank"], float(scenario["memory_fraction"])
     meant = "of the whole GPU and counts what already runs on it" if scenario["engine"] == "vllm" else "of what is free when it starts"
     words = f"A fraction of {share:g} is {meant}: a second process started with it gets less than the first. Fix the bytes instead, {_typed(memory)} of cache on each rank."
-    return Finding("fraction_is_not_additive", "note", words, {"kv_memory_per_rank": _typed(memory)} if scenario["engine"] == "vllm" else {}, 0.05)
+    change = offer(envelope, {"kv_memory_per_rank": _typed(memory)}) if scenario["engine"] == "vllm" else {}
+    return Finding("fraction_is_not_additive", "note", words, change, 0.05)
 
 
 def packed_latent(envelope: Envelope) -> Finding | None:
@@ -217,7 +236,8 @@ def sliding_pool_below_chunk(envelope: Envelope) -> Finding | None:
     if sliding >= min(wanted, full):
         return None
     words = f"The sliding pool holds {sliding:,} tokens at ratio {shorten(float(sglang_ratio(e, window)), 4)}, less than one chunk and window ({wanted:,}), beside {full:,} in the full pool: prompts hang or are refused."
-    return Finding("sliding_pool_below_chunk", "error", words, {"pool_ratio": "best"} if scenario["pool_ratio"] != "best" else {}, 1.0)
+    change = offer(envelope, {"pool_ratio": "best"}, lambda other: sliding_pool_below_chunk(other) is None) if scenario["pool_ratio"] != "best" else {}
+    return Finding("sliding_pool_below_chunk", "error", words, change, 1.0)
 
 
 def whole_model_against_stage(envelope: Envelope) -> Finding | None:
@@ -233,7 +253,8 @@ def whole_model_against_stage(envelope: Envelope) -> Finding | None:
     if newer is None or newer <= allowed:
         return None
     words = f"vLLM {scenario['engine_version']} tests the whole model's cache against the smallest of {scenario.layout.pp} stages: {allowed:,} tokens; from {STAGES_APART} each stage is tested alone, {newer:,}."
-    return Finding("whole_model_against_stage", "warning", words, {"engine_version": NEWEST["vllm"]}, 1 - allowed / newer)
+    change = offer(envelope, {"engine_version": NEWEST["vllm"]}, lambda other: (other.value("engine_largest_model_len") or 0) > allowed)
+    return Finding("whole_model_against_stage", "warning", words, change, 1 - allowed / newer)
 
 
 def large_steps_take_cache(envelope: Envelope) -> Finding | None:

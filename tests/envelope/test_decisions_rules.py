@@ -130,3 +130,19 @@ class TestSentences:
     def test_a_drafter_that_fails_the_wanted_sessions_is_a_warning(self):
         finding = found({"draft_weight_bytes": "20GB", "sessions_wanted": 255})["drafter_takes_sessions"]
         assert (finding.severity, finding.text) == ("warning", "The drafter's weights and cache leave 254 of 258 sessions, fewer than the 255 wanted.")
+
+
+def _speaks(key, inputs):
+    return next(finding for finding in evaluate(**inputs).findings if finding.key == key)
+
+
+def test_a_mix_is_not_answered_with_a_context():
+    long = {"turns": 50, "first_turn": "100K", "new_tokens": "20K"}
+    assert _speaks("conversation_outgrows_context", long).set == {"context": "1116920"}
+    assert _speaks("conversation_outgrows_context", {**long, "mix": "32K:1,128K:1"}).set == {}
+
+
+def test_a_machine_that_refuses_the_expert_ranks_is_not_offered():
+    """An RTX 5090 comes alone, and 8 expert ranks do not divide one GPU."""
+    assert _speaks("mixed_parts", {"hbm": "32GB"}).set == {"machine": "rtx-5090"}
+    assert _speaks("mixed_parts", {"hbm": "32GB", "ep": 8}).set == {}

@@ -14,7 +14,7 @@ CASES = [
      {"model": "deepseek-v3"}, "78,336", {}),
     ("state_blocks_per_session", {"model": "custom", "groups": HYBRID, "engine": "vllm", "gpus": "1", "engine_version": "0.19.0", "context": "32K"},
      {"engine": "sglang", "engine_version": "0.5.23"}, "784", {}),
-    ("requests_cap_binds", {"engine": "vllm", "max_num_seqs": "4"}, {"max_num_seqs": "1024"}, "212", {"max_num_seqs": "212"}),
+    ("requests_cap_binds", {"engine": "vllm", "max_num_seqs": "4"}, {"max_num_seqs": "1024"}, "211", {"max_num_seqs": "211"}),
     ("starts_is_not_serves", {"memory_fraction": "0.99"}, {"memory_fraction": "0.9"}, "2.44 GiB", {"memory_fraction": "0.98"}),
     ("fraction_is_not_additive", {"engine": "vllm", "model": "gpt-oss-120b", "gpus": "1", "memory_fraction": "0.35"}, {"memory_fraction": "0.9"}, "0.35", None),
     ("packed_latent", {"model": "custom", "groups": INDEXED, "engine": "vllm", "cache_format": "fp8", "weight_format": "fp8"}, {"engine": "plain"}, "656", {}),
@@ -50,3 +50,51 @@ def test_setting_what_an_error_offers_silences_it(key, case):
     finding = found(case, key)
     assert finding.severity == "error" and finding.set
     assert found({**case, **finding.set}, key) is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"engine": "sglang", "cache_bytes_per_token": "32768"},
+        {"engine": "vllm", "dcp": "3"},
+    ],
+    ids=["stated cache", "DCP that does not divide"],
+)
+def test_a_cache_that_is_missing_for_another_reason_is_not_a_lack_of_memory(case):
+    assert found(case, "no_cache_memory") is None
+
+
+def test_no_fraction_is_offered_where_the_activations_exceed_the_card():
+    finding = found({"hbm": "1MB"}, "starts_is_not_serves")
+    assert finding is not None and finding.set == {}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [{"engine": "vllm", "max_num_seqs": "4"}, {"engine": "sglang", "max_num_seqs": "4"}, {"model": "deepseek-v3", "engine": "vllm", "max_num_seqs": "8"}],
+    ids=["vLLM", "SGLang", "several replicas"],
+)
+def test_a_higher_cap_brings_the_sessions_it_names(case):
+    finding = found(case, "requests_cap_binds")
+    raised = evaluate(**{**case, **finding.set}).value("engine_sessions")
+    assert f"where memory holds {raised:,}." in finding.text
+
+
+def test_no_cap_is_offered_whose_requests_leave_no_room_for_a_cache():
+    """352,991 sessions of one token fit beside 4 requests' activations, and logits of as many requests fit nowhere."""
+    finding = found({"context": "1", "engine": "vllm", "max_num_seqs": "4"}, "requests_cap_binds")
+    assert finding is not None and finding.set == {}
+
+
+def test_a_cap_that_equals_what_memory_holds_is_no_loss():
+    sessions = evaluate(engine="sglang").value("engine_sessions")
+    assert found({"engine": "sglang", "max_num_seqs": str(sessions)}, "requests_cap_binds") is None
+
+
+def test_the_fraction_for_state_slots_starts():
+    """One state slot of SGLang 0.5.23 needs 19/9 of two states beside the weights."""
+    case = {"model": "custom", "groups": HYBRID, "gpus": "1", "machine": "hgx-h100", "weights_per_rank": "71.9GB", "memory_fraction": "0.842"}
+    finding = found(case, "no_cache_memory")
+    smallest = evaluate(**case).value("smallest_memory_fraction")
+    assert evaluate(**case).value("kv_memory_per_rank") is None and smallest > 0.842
+    assert found({**case, **finding.set}, "no_cache_memory") is None
