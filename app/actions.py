@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from envelope import catalog
 from envelope.curves import CHARTS
+from envelope.pasted import assumptions
+from envelope.pasted import inputs as inputs_of
 from envelope.scenario import BY_KEY
 
-from app import charts, dialogs, header, inputs, page, quantities
+from app import charts, config_dialog, dialogs, header, inputs, page, quantities
 from app.browser import Message
+from app.config_dialog import Files
 from app.markup import Markup, button
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ class Actions:
 
     def __init__(self, shown: Page) -> None:
         self._page = shown
+        self._files = Files()
+        self._asked: config_dialog.Wanted | None = None
         self._offered = {"show": "quantities", "fields": "context"}
 
     def act(self, message: Message) -> None:
@@ -137,15 +142,37 @@ class Actions:
     # Dialogs
 
     def _do_paste(self, said: dict[str, str]) -> None:
-        self._open(dialogs.paste())
+        self._show_config(Files())
 
     def _do_read_config(self, said: dict[str, str]) -> None:
-        self._open(dialogs.read(said["text"]))
+        self._show_config(self._files.typed(said["text"]))
+
+    def _do_drop_config(self, said: dict[str, str]) -> None:
+        self._show_config(self._files.with_files(said["files"]))
+
+    def _do_fetch_config(self, said: dict[str, str]) -> None:
+        self._asked = config_dialog.wanted(said["text"])
+        if self._asked is None:
+            problem = "Write org/name, or org/name@revision, as on the Hub."
+            self._show_config(Files(problems=(problem,)), said["text"])
+        else:
+            self._page.browser.fetch(self._asked.id, self._asked.revision, config_dialog.NAMES, "fetched_config")
+
+    def _do_fetched_config(self, said: dict[str, str]) -> None:
+        # The dialog may have been closed, or another model asked for, before the Hub answered.
+        if self._asked is not None and (said["id"], said["revision"]) == (self._asked.id, self._asked.revision):
+            files = config_dialog.from_hub(self._asked, said["files"])
+            self._show_config(files, files.hub.removesuffix("@main"))
+
+    def _show_config(self, files: Files, asked: str = "") -> None:
+        self._files = files
+        self._open(config_dialog.dialog(files, asked))
 
     def _do_use_config(self, said: dict[str, str]) -> None:
-        dialogs.use(said["text"], self._page)
+        reading = self._files.read()
+        self._settled(self._page.state.adopt(inputs_of(reading, self._files.name), assumptions(reading)))
         self._do_close(said)
-        self._settled(True)
+        self._announce()
 
     def _do_paste_log(self, said: dict[str, str]) -> None:
         self._open(dialogs.paste_log())
@@ -168,6 +195,7 @@ class Actions:
 
     def _do_close(self, said: dict[str, str]) -> None:
         self._page.view.dialog = Markup("")
+        self._asked = None
         self._page.browser.dialog(open=False)
 
     def _open(self, content: Markup) -> None:

@@ -75,6 +75,10 @@ class Browser:
         """Open or close the page's dialog."""
         self._tell("dialog", open=open)
 
+    def fetch(self, id: str, revision: str, names: tuple[str, ...], answer: str) -> None:
+        """Ask the Hub for files of a model's revision; what comes of it arrives as the message `answer`."""
+        self._tell("fetch", id=id, revision=revision, names=names, answer=answer)
+
     def flush(self) -> None:
         """Send what is waiting, in order, at once."""
         if not self._waiting:

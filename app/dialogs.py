@@ -1,16 +1,13 @@
-"""The page's dialogs: paste a config, embed a view; and the exports."""
+"""The page's dialogs for logs and embeds, what all dialogs share; and the exports."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from envelope import export, launch, logs
-from envelope.config import Refused
-from envelope.config import read as read_config
-from envelope.pasted import assumptions, inputs
 from envelope.scenario import BY_KEY, Scenario
 from envelope.units import text as text_of
 
@@ -39,48 +36,15 @@ def export_as(form: str, shown: Page) -> None:
         hand.copy(launch.sglang_launch(envelope) + "\n", "SGLang launch line copied")
 
 
-def _titled(title: str, *content: object) -> Markup:
+def titled(title: str, *content: object) -> Markup:
+    """A dialog's content under its title, with the way out."""
     return join(tag("header", tag("h2", title), button("×", "close", class_="plain", aria_label="Close")), *content)
 
 
-def paste(text: str = "", result: Markup = Markup("")) -> Markup:
-    """A text area that takes a config.json, and what came of it."""
-    return _titled(
-        "Paste a config.json",
-        tag("label", "The file's text", for_="config-text"),
-        tag("textarea", text, id="config-text", rows="10", spellcheck="false", data_sends="read_config"),
-        result,
-    )
-
-
-def read(text: str) -> Markup:
-    """Read a pasted config: its layers and what was assumed, or the refusal."""
-    try:
-        reading = read_config(text)
-    except Refused as refusal:
-        return paste(text, tag("p", str(refusal), class_="error", role="alert"))
-    given = inputs(reading)
-    return paste(
-        text,
-        join(
-            tag("p", f"Read as {reading.model_type or 'a model without a model_type'}."),
-            tag("pre", given["groups"]),
-            _list("Assumed", [f"{one.key} = {one.value}: {one.why}" for one in reading.assumed]),
-            _list("Not known here, may change a count", list(reading.ignored)),
-            _list("Notes", list(reading.notes)),
-            tag("p", button("Use this model", "use_config", data_from="config-text", class_="main")),
-        ),
-    )
-
-
-def _list(title: str, lines: list[str]) -> Markup | None:
+def listed(title: str, lines: Iterable[str]) -> Markup | None:
+    """A list under its title; nothing where there is none."""
+    lines = tuple(lines)
     return join(tag("h3", title), tag("ul", (tag("li", line) for line in lines))) if lines else None
-
-
-def use(text: str, shown: Page) -> None:
-    """Fill the form from a pasted config."""
-    reading = read_config(text)
-    shown.state.adopt(inputs(reading), assumptions(reading))
 
 
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
@@ -88,7 +52,7 @@ _ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
 
 def paste_log(result: Markup = Markup("")) -> Markup:
     """A text area that takes a start-up log, and how it compares. The log itself stays in the text area alone."""
-    return _titled(
+    return titled(
         "Paste a start-up log",
         tag("label", "Start-up lines of vLLM, SGLang or TensorRT-LLM; they stay in this page", for_="log-text"),
         tag("textarea", id="log-text", rows="7", spellcheck="false", autocomplete="off", data_sends="read_log", data_keep=True),
@@ -116,7 +80,7 @@ def read_log(text: str, shown: Page) -> Markup:
                 " The text was longer than is read." if reading.cut else None,
             ),
             _log_table(rows) if rows else tag("p", "None of them states a figure that is predicted here."),
-            _list("The budget it gives", [f"{BY_KEY[key].label}: {value}" for key, value in changes.items()]),
+            listed("The budget it gives", [f"{BY_KEY[key].label}: {value}" for key, value in changes.items()]),
             tag("p", button("Use the measured budget", "use_log", data_from="log-text", class_="main")) if changes else tag("p", "This state has the log's budget."),
         )
     )
@@ -173,7 +137,7 @@ def embed(shown: Page, offered: Mapping[str, str]) -> Markup:
     query = link.write(shown.state.given(), other=chosen.query)
     options = (tag("option", words, value=name, selected=name == chosen.show) for name, words in choices().items())
     line = frame(chosen, browser.folder() + "embed.html" + query, f"Serving envelope: {shown.state.envelope.scenario.name}")
-    return _titled(
+    return titled(
         "Embed in your page",
         tag(
             "div",

@@ -56,6 +56,54 @@ function show(name, html) {
   if (region) morphChildren(region, parsed(region.nodeName, html));
 }
 
+// Files at hand: no config is as large as this, and of an index only the totals count.
+const LARGEST = 64e6; // bytes; the index of a model of 90,000 tensors is 9 million
+function essence(name, text) {
+  if (!name.endsWith(".index.json")) return text;
+  try {
+    return JSON.stringify({ metadata: JSON.parse(text).metadata });
+  } catch {
+    return text;
+  }
+}
+
+async function bounded(answer) {
+  const parts = [];
+  let size = 0;
+  for (const reader = answer.body.getReader(); ; ) {
+    const { done: isAll, value } = await reader.read();
+    if (isAll) return new Blob(parts).text();
+    size += value.length;
+    if (size > LARGEST) {
+      reader.cancel();
+      return null;
+    }
+    parts.push(value);
+  }
+}
+
+const asFile = (name, text) => (text === null ? { name, status: 413, text: "" } : { name, status: 200, text: essence(name, text) });
+
+async function hubFile(address, name) {
+  try {
+    const answer = await fetch(`${address}/${name}`, { credentials: "omit", referrerPolicy: "no-referrer" });
+    return answer.ok ? asFile(name, await bounded(answer)) : { name, status: answer.status, text: "" };
+  } catch {
+    return { name, status: 0, text: "" };
+  }
+}
+
+async function fetchFiles({ id, revision, names, answer }) {
+  const hub = document.querySelector('meta[name="hub-base"]').content;
+  const files = await Promise.all(names.map((name) => hubFile(`${hub}/${id}/resolve/${encodeURIComponent(revision)}`, name)));
+  send({ do: answer, id, revision, files: JSON.stringify(files) });
+}
+
+async function handOver(what, given) {
+  const read = async (file) => asFile(file.name, file.size > LARGEST ? null : await file.text());
+  send({ do: what, files: JSON.stringify(await Promise.all([...given].map(read))) });
+}
+
 let saying = 0;
 function say(text) {
   clearTimeout(saying);
@@ -112,6 +160,7 @@ const COMMANDS = {
   copy_link: ({ query, said }) => copy(new URL(query, location.href).href, said),
   save: ({ name, kind, text }) => save(name, new Blob([text], { type: kind })),
   picture: ({ figure, name }) => Bokeh.index.find_one_by_id(figure).export("png").canvas.toBlob((blob) => save(name, blob)),
+  fetch: fetchFiles,
   stale: ({ stale }) => document.documentElement.toggleAttribute("data-stale", stale),
   place: ({ figure, key }) => place(figure, `plot-${key}`),
   say: ({ text }) => say(text),
@@ -162,6 +211,7 @@ function listen() {
     timer ||= setTimeout(flushTyped);
   });
   root.addEventListener("change", ({ target }) => {
+    if (target.dataset.drops && target.files.length) return handOver(target.dataset.drops, target.files);
     if (!target.dataset.key) return;
     flushTyped();
     send({ do: "commit", key: target.dataset.key, text: target.value });
@@ -173,6 +223,14 @@ function listen() {
     const { do: what, from, ...more } = button.dataset;
     send({ do: what, ...more, ...(from && { text: document.getElementById(from).value }) });
     closeMenus(null);
+  });
+  const takes = (event) => event.target.closest("dialog")?.querySelector("[data-drops]");
+  root.addEventListener("dragover", (event) => takes(event) && event.preventDefault());
+  root.addEventListener("drop", (event) => {
+    const what = takes(event)?.dataset.drops;
+    if (!what || !event.dataTransfer.files.length) return;
+    event.preventDefault();
+    handOver(what, event.dataTransfer.files);
   });
   root.addEventListener("submit", (event) => event.preventDefault());
   // The browser would toggle a fold after Python has answered, and so undo the answer: it is toggled here, before.

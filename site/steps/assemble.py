@@ -37,9 +37,10 @@ LIVE_PAGES = ("index.html", "embed.html")
 READING_PAGES = ("method.html", "post.html")
 PAGE_FILES = ("page.mjs", "first.mjs", "page.css")  # the app's own part of the page's script and style
 
+HUB = "https://huggingface.co"  # where configs are fetched from, when the reader asks; the one foreign address
 CSP = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{guard}'; style-src 'self' 'unsafe-inline'; "
-    "connect-src 'self'; img-src 'self' data: blob:; font-src 'self'; worker-src 'self'; frame-src 'self'; "
+    "connect-src 'self' {hub}; img-src 'self' data: blob:; font-src 'self'; worker-src 'self'; frame-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
 
@@ -162,7 +163,8 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     version = git_version(root)
     scripts = [f'<script defer src="{runtime_name}/{path}"></script>' for path in runtime if path.startswith("js/")]
     values = {
-        "csp": CSP.format(guard=f"sha256-{digest}"),
+        "csp": CSP.format(guard=f"sha256-{digest}", hub=HUB),
+        "hub": HUB,
         "guard": guard,
         "app": app_name,
         "runtime": runtime_name,

@@ -263,12 +263,75 @@ class TestTakingAway:
         assert cards(reader)["resident_parameters"] == "235.1 B"
         assert len(reader.page.query) <= 2000
 
-    @pytest.mark.parametrize("text", ["", "{", "[]", '{"model_type": 1}', "<script>"])
+    @pytest.mark.parametrize("text", [" ", "{", "[]", '{"model_type": 1}', "<script>"])
     def test_a_config_that_cannot_be_read_is_refused_in_words(self, text: str):
         reader = Reader()
         reader.do("read_config", text=text)
         assert reader.region("dialog").one("p", class_="error").text
         assert reader.region("dialog").all("button", data_do="use_config") == []
+
+    def test_files_are_told_apart_by_name(self):
+        preset = catalog.model("deepseek-v3")
+        index = {"metadata": {"total_size": 688_586_727_753}}  # as the publisher's index states
+        reader = Reader()
+        reader.do("paste")
+        reader.do("drop_config", files=json.dumps([{"name": "model.safetensors.index.json", "status": 200, "text": json.dumps(index)}]))
+        assert "config.json is still missing" in reader.region("dialog").text
+        reader.do("drop_config", files=json.dumps([{"name": "config (1).json", "status": 200, "text": preset.config.decode()}, {"name": "big.json", "status": 413, "text": ""}]))
+        words = reader.region("dialog").text
+        assert "Read as deepseek_v3, with model.safetensors.index.json" in words and "big.json is larger" in words
+        reader.do("use_config")
+        assert reader.page.state.envelope.value("weight_bytes") == 688_586_727_753
+
+    def test_the_layers_as_understood_stand_in_a_table(self):
+        reader = Reader()
+        reader.do("read_config", text=catalog.model("gpt-oss-120b").config.decode())
+        table = reader.region("dialog").one("table", id="config-layers").one("tbody")
+        rows = [[row.one("th").text, *(cell.text for cell in row.all("td"))] for row in table.all("tr")]
+        # The publisher's file: 36 layers, every other one a window of 128; 64 heads, 8 of 64 wide for keys and values.
+        assert [row[:4] for row in rows] == [
+            ["18", "sliding", "64 query heads, 8 KV heads of 64, window of 128", "4 of 128 experts of 2,880"],
+            ["18", "full", "64 query heads, 8 KV heads of 64", "4 of 128 experts of 2,880"],
+        ]
+        assert [row[4] for row in rows] == ["–", "36.9 kB"]  # 18 × 2 × 8 × 64 values of 2 bytes
+
+    def answered(self, status: int, text: str = "") -> Reader:
+        """A reader who asked the Hub for a model, and what it answered for config.json; it has neither other file."""
+        reader = Reader()
+        reader.do("paste")
+        reader.do("fetch_config", text="Qwen/Qwen3-235B-A22B@v1")
+        (asked,) = reader.told("fetch")
+        files = [{"name": name, "status": 404, "text": ""} for name in asked["names"]]
+        files[0] |= {"status": status, "text": text}
+        reader.do(asked["answer"], id=asked["id"], revision=asked["revision"], files=json.dumps(files))
+        return reader
+
+    @pytest.mark.parametrize(("status", "words"), [(401, "is gated, private or not there"), (403, "is gated"), (404, "has no config.json at revision v1"), (0, "you may be offline"), (413, "larger than any config"), (500, "answered 500")])
+    def test_a_hub_that_refuses_says_why(self, status: int, words: str):
+        dialog = self.answered(status).region("dialog")
+        assert words in dialog.one("p", class_="error").text
+        assert dialog.all("button", data_do="use_config") == []
+
+    def test_a_config_from_the_hub_carries_its_name(self):
+        reader = self.answered(200, catalog.model("qwen3-235b").config.decode())
+        reader.do("use_config")
+        assert reader.page.state.envelope.scenario.name == "Qwen/Qwen3-235B-A22B"
+        assert reader.page.state.envelope.value("resident_parameters") == 235_093_634_560
+
+    @pytest.mark.parametrize("text", ["", "qwen", "a/b/c", "../../x", "a/..", "a/b@../x", "<script>/x", "a b/c"])
+    def test_what_is_no_model_on_the_hub_is_not_asked_for(self, text: str):
+        reader = Reader()
+        reader.do("fetch_config", text=text)
+        assert reader.told("fetch") == []
+        assert "Write org/name" in reader.region("dialog").one("p", class_="error").text
+
+    def test_an_answer_after_closing_opens_nothing(self):
+        reader = Reader()
+        reader.do("paste")
+        reader.do("fetch_config", text="a/b")
+        reader.do("close")
+        reader.do("fetched_config", id="a/b", revision="main", files="[]")
+        assert reader.region("dialog").text == "" and reader.told("dialog") == []
 
     def test_launch_lines_are_the_cores(self):
         reader = Reader("?model=gpt-oss-120b&tp=4&gpus=4")

@@ -221,5 +221,5 @@ class TestForEveryone:
         for _ in range(12):
             page.keyboard.press("Tab")
             seen.append(page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.id || document.activeElement.textContent"))
-        assert seen[:7] == ["choose-machine", "Paste config", "Compare", "Copy link", "Embed", "Export", "Workload"]
-        assert seen[7:9] == ["field-context", "field-mix"]
+        assert seen[:8] == ["choose-machine", "Paste config", "Paste log", "Compare", "Copy link", "Embed", "Export", "Workload"]
+        assert seen[8:10] == ["field-context", "field-mix"]
