@@ -23,7 +23,7 @@ def answer(envelope: Envelope) -> str:
     e = envelope.evaluation
     needed(envelope, "pool_bytes")
     if pool_count(e) == 1:
-        return "one pool: every layer keeps the same span, so there is no ratio to set"
+        return envelope["best_pool_ratio"].reason
     mix = mix_of(e)
     ratio = pools.round_up(needed(envelope, "pool_mix_ratio"))
     return f"{mix_words(mix)}: ratio {decimal_text(ratio)} fits {sessions_at(e, ratio, mix):,}"

@@ -42,7 +42,7 @@ def table(key, title, **inputs):
 
 def test_the_sections_come_in_the_order_decisions_are_made():
     assert [section.key for section in sections()] == [
-        "checkpoint", "parallelism", "pools", "speculation", "context-price", "accuracy", "benchmark", "turn", "admission",
+        "checkpoint", "parallelism", "pools", "speculation", "context-price", "accuracy", "benchmark", "turn", "admission", "models",
     ]  # fmt: skip
 
 
@@ -71,7 +71,13 @@ class TestAnswers:
             ("parallelism", {"gpus": 4}, "exchange does 9,591 FLOP per byte, this machine asks 15,000: it cannot fully hide"),
             ("parallelism", {"gpus": 2}, "exchange does 19,181 FLOP per byte with 1 expert in 2 local, this machine asks 15,000: it can hide"),
             ("pools", {"mix": "32K:3,128K:1"}, "3 of 32K and 1 of 128K: ratio 0.179 fits 476"),
-            ("pools", {"model": "llama-3.1-70b"}, "one pool: every layer keeps the same span, so there is no ratio to set"),
+            ("pools", {"model": "llama-3.1-70b"}, "every layer keeps the same span, so there is one pool and no ratio"),
+            ("pools", {"cache_bytes_per_token": 32_768}, "a stated cache per token adds no window, so there is one pool and no ratio"),
+            (
+                "pools",
+                {"model": "custom", "groups": "h4096.v131072~30x_gateddelta.h32.k128.v128.cc8192.ck4.kh16_ff.w12288~10x_full.q32.kv8.k128_ff.w12288"},
+                "no layer keeps a window of tokens, so there is one pool and no ratio",
+            ),
             ("speculation", {**CYCLE, "acceptance": "3.2"}, "timed: 17.2 ms per token against 30.0 ms, 1.75× faster: keep it"),
             ("speculation", {"verify_tokens": 4}, "a 4-token verify step reads 3.8× the expert bytes at 1 request, 1.5× at 32"),
             ("speculation", {"model": "llama-3.1-70b"}, "an 8-token verify step reads the weights of a plain step: the model has no routed experts"),

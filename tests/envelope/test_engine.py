@@ -283,3 +283,9 @@ class TestQuantities:
     def test_tokens_of_one_request_bound_by_window_only(self):
         one = replace(groups.read(GLIMMER), groups=groups.read(GLIMMER).groups[:1])
         assert layout(replace(one, groups=(replace(one.groups[0], positions=()),))).largest_length(Fraction(64 * GIB)) is None
+
+
+def test_a_small_ratio_is_written_out_in_the_workings():
+    quantities = evaluate(pool_ratio="0.000001", memory_fraction="0.99")
+    assert "0.000001 ×" in quantities["engine_swa_pool_tokens"].working
+    assert not any("e-0" in quantity.working for quantity in quantities if quantity.definition.key.startswith("engine"))
