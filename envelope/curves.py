@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING
 
 from envelope import curves_decisions, experts, pools
@@ -52,14 +53,37 @@ def _series(e: Evaluation, label: str, mix, points, role: str) -> Series:
     per_gpu = e["pool_bytes"] / layout.gpus
     costs = rank_costs(e, layout.tp, layout.pp)
     needs = [pools.demand(mix or e.scenario.mix, cost.window, e.input("chunk")) for cost in costs]
+    held = [_held(per_gpu, cost, need) for cost, need in zip(costs, needs, strict=True)]
     shown, _ = cost_and_need(e)
     asked = pools.demand(mix or e.scenario.mix, shown.window, e.input("chunk"))
-    counts, binds = [], []
-    for point in points:
-        ratio = Fraction(point)
-        counts.append(layout.dp * min(pools.sessions(per_gpu, cost, need, ratio) for cost, need in zip(costs, needs, strict=True)))
-        binds.append(f"{pools.binding_pool(shown, asked, ratio)} pool binds")
-    return Series(label, tuple(points), tuple(counts), role, tuple(binds))
+    # 121 points on three lines: whole numbers, since a Fraction reduces after every step.
+    ratios = [point.as_integer_ratio() for point in points]
+    counts = tuple(layout.dp * min(one(over, under) for one in held) for over, under in ratios)
+    binds = tuple(f"{_binding(asked, over, under)} pool binds" for over, under in ratios)
+    return Series(label, tuple(points), counts, role, binds)
+
+
+def _held(pool: Fraction, cost: pools.TokenCost, need: pools.Demand) -> Callable[[int, int], int]:
+    """`pools.sessions` of one rank as a function of the ratio `over / under`, in whole numbers."""
+    if pool <= 0 or not cost.sliding or not cost.full or not need.sliding_tokens:
+        same = pools.sessions(pool, cost, need, Fraction(1))
+        return lambda over, under: same
+    scale = lcm(*(value.denominator for value in (pool, cost.full, cost.sliding, cost.state)))
+    memory, full, sliding, state = (int(value * scale) for value in (pool, cost.full, cost.sliding, cost.state))
+
+    def count(over: int, under: int) -> int:
+        # Slots are full_tokens, or sliding_tokens × under / over where the sliding pool is the tighter.
+        slots = max(need.full_tokens * over, need.sliding_tokens * under)
+        each = slots * (full * under + sliding * over) + state * need.sessions * over * under
+        return memory * over * under // each * need.sessions
+
+    return count
+
+
+def _binding(need: pools.Demand, over: int, under: int) -> str:
+    """`pools.binding_pool` where there are two pools, in whole numbers."""
+    full, sliding = need.full_tokens * over, need.sliding_tokens * under
+    return "both" if full == sliding else "sliding" if sliding > full else "full"
 
 
 def _mark(e: Evaluation, mix, label: str, ratio: Fraction, kind: str) -> Mark:

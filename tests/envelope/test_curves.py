@@ -6,6 +6,8 @@ import pytest
 
 from envelope import evaluate
 from envelope.curves import expert_coverage, pool_ratio
+from envelope.pools import binding_pool
+from envelope.quantities.pools import cost_and_need, sessions_at
 
 
 def at(series, x):
@@ -22,6 +24,15 @@ class TestPoolRatio:
         line = pool_ratio(evaluate(pool_ratio="0.4")).series[0]
         for ratio in ("0.4", "0.8"):
             assert at(line, float(Fraction(ratio))) == evaluate(pool_ratio=ratio).value("sessions")
+
+    @pytest.mark.parametrize("inputs", [{}, {"pp": "2", "tp": "4"}, {"mix": "32K:1,128K:3"}, {"dp": "2", "tp": "4", "context": "100"}])
+    def test_every_point_is_what_the_pools_hold(self, inputs):
+        """The line in whole numbers against the exact fractions of the sessions at a ratio."""
+        envelope = evaluate(**inputs)
+        line = pool_ratio(envelope).series[0]
+        assert list(line.y) == [sessions_at(envelope.evaluation, Fraction(point)) for point in line.x]
+        cost, need = cost_and_need(envelope.evaluation)
+        assert list(line.hover) == [f"{binding_pool(cost, need, Fraction(point))} pool binds" for point in line.x]
 
     def test_the_title_states_the_finding_and_follows_the_state(self):
         assert pool_ratio(evaluate()).title == "The default ratio fits 95 of 258 sessions"
