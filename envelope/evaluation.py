@@ -62,6 +62,7 @@ class Evaluation:
         self._found: dict[str, Quantity] = {}
         self._tiers: list[set[str]] = []
         self._reads: dict[float, dict[tuple[str, str], float]] = {}
+        self._once: dict[object, tuple[Any, str, frozenset[str]]] = {}
 
     def __getitem__(self, key: str) -> Any:
         """A quantity's value. Raises Unavailable with its reason where it has none."""
@@ -90,6 +91,23 @@ class Evaluation:
         """Record that the quantity being found rests on something of this tier."""
         if self._tiers:
             self._tiers[-1].add(tier)
+
+    def once(self, key: object, make: Callable[[], Any]) -> Any:
+        """What `make` returns, made once per `key`; it rests on the same inputs each time. Raises Unavailable as `make` did."""
+        if key not in self._once:
+            self._tiers.append(set())
+            found, reason = None, ""
+            try:
+                found = make()
+            except Unavailable as unavailable:
+                reason = str(unavailable)
+            self._once[key] = (found, reason, frozenset(self._tiers.pop()))
+        found, reason, tiers = self._once[key]
+        for tier in tiers:
+            self.rest_on(tier)
+        if reason:
+            raise Unavailable(reason)
+        return found
 
     def input(self, key: str) -> Any:
         """An input's value, None where it is unset."""

@@ -310,6 +310,10 @@ def _limit(e: Evaluation) -> tuple[int, str]:
 
 def limits(e: Evaluation) -> list[tuple[int, str]]:
     """Sessions each limit lets run on one replica: memory first, then the caps."""
+    return e.once("limits", lambda: _limits(e))
+
+
+def _limits(e: Evaluation) -> list[tuple[int, str]]:
     memory, mix, engine = e["kv_memory_per_rank"], e.scenario.mix, e.input("engine")
     e.input("context")
     if engine == "vllm":

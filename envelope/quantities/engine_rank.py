@@ -33,6 +33,10 @@ class Rank:
 
 def rank(e: Evaluation) -> Rank:
     """Describe the fullest rank. Raises Unavailable where the layers are unknown."""
+    return e.once("rank", lambda: _rank(e))
+
+
+def _rank(e: Evaluation) -> Rank:
     if e.input("cache_bytes_per_token") is not None:
         raise Unavailable("a stated cache per token hides the layers an engine lays out")
     model, layout, engine = e.model, e.scenario.layout, e.input("engine")
@@ -59,6 +63,10 @@ def rank(e: Evaluation) -> Rank:
 
 def vllm_plan(e: Evaluation, length: int | None = None) -> vllm.Plan:
     """vLLM's layout of the rank. Raises Unavailable with the reason it would not start."""
+    return e.once(("vllm_plan", length), lambda: _vllm_plan(e, length))
+
+
+def _vllm_plan(e: Evaluation, length: int | None) -> vllm.Plan:
     one = rank(e)
     options = vllm.Options(
         one.release, length or e.input("max_model_len"), e.input("chunk"), e.input("block_size"), one.dcp, _stages(e),
@@ -91,6 +99,10 @@ def is_compressed(one: Rank) -> bool:
 
 def sglang_cell(e: Evaluation) -> sglang.Cell:
     """Bytes per token on the rank of the widest pipeline stage."""
+    return e.once("sglang_cell", lambda: _sglang_cell(e))
+
+
+def _sglang_cell(e: Evaluation) -> sglang.Cell:
     one = rank(e)
     stages = _stages(e) or (None,)
     cells = []
@@ -115,6 +127,10 @@ def sglang_ratio(e: Evaluation, window: int) -> Fraction:
 
 def sglang_pools(e: Evaluation, memory: Fraction) -> sglang.Pools:
     """Tokens of both pools for `memory` bytes of the target's caches on one rank."""
+    return e.once(("sglang_pools", memory), lambda: _sglang_pools(e, memory))
+
+
+def _sglang_pools(e: Evaluation, memory: Fraction) -> sglang.Pools:
     one, page = rank(e), e.input("block_size")
     window = max((layer.window for layer in one.layers), default=0)
     ratio = sglang_ratio(e, window)
