@@ -53,7 +53,9 @@ const parsed = (name, html) => {
 
 function show(name, html) {
   const region = name === "page" ? page() : page().querySelector(`[data-region="${name}"]`);
-  if (region) morphChildren(region, parsed(region.nodeName, html));
+  if (!region) return;
+  morphChildren(region, parsed(region.nodeName, html));
+  region.querySelectorAll("[data-sortable]").forEach(sortRows);
 }
 
 // Files at hand: no config is as large as this, and of an index only the totals count.
@@ -102,6 +104,33 @@ async function fetchFiles({ id, revision, names, answer }) {
 async function handOver(what, given) {
   const read = async (file) => asFile(file.name, file.size > LARGEST ? null : await file.text());
   send({ do: what, files: JSON.stringify(await Promise.all([...given].map(read))) });
+}
+
+// The order that the reader chose for a table, by its title; it is kept when the rows are written anew.
+const orders = new Map();
+function sortRows(table) {
+  const { column, down } = orders.get(table.dataset.sortable) ?? {};
+  if (column === undefined) return;
+  [...table.tHead.rows[0].cells].forEach((head, at) => {
+    if (at === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
+  const number = (row) => (row.cells[column].dataset.order === undefined ? null : Number(row.cells[column].dataset.order));
+  const compare = (a, b) => {
+    const [x, y] = [number(a), number(b)];
+    if (x === null && y === null) return a.cells[column].textContent.localeCompare(b.cells[column].textContent) * (down ? -1 : 1);
+    if (x === null || y === null) return x === null ? 1 : -1; // what has no number comes last either way
+    return down ? y - x : x - y;
+  };
+  table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
+}
+
+function sortBy(button) {
+  const table = button.closest("table");
+  const column = button.closest("th").cellIndex;
+  const before = orders.get(table.dataset.sortable);
+  orders.set(table.dataset.sortable, { column, down: before?.column === column && !before.down });
+  sortRows(table);
 }
 
 let saying = 0;
@@ -217,6 +246,8 @@ function listen() {
     send({ do: "commit", key: target.dataset.key, text: target.value });
   });
   root.addEventListener("click", (event) => {
+    const sorting = event.target.closest("[data-sort]");
+    if (sorting) return sortBy(sorting);
     const button = event.target.closest("[data-do]");
     if (!button) return closeMenus(event.target);
     flushTyped();

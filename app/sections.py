@@ -68,16 +68,23 @@ def _table(table: Table) -> Markup:
         tag("h4", table.title),
         tag(
             "table",
-            tag("thead", tag("tr", (tag("th", name, scope="col") for name in table.columns))),
-            tag("tbody", (_row(cells) for cells in table.rows)),
+            tag("thead", tag("tr", (_head(name, table) for name in table.columns))),
+            tag("tbody", (_row(cells, order) for cells, order in zip(table.rows, table.order or ((),) * len(table.rows), strict=True))),
             class_="rows",
+            data_sortable=table.title if table.order else None,
         ),
         tag("p", table.note, class_="note") if table.note else None,
     )
 
 
-def _row(cells: tuple[str, ...]) -> Markup:
-    return tag("tr", tag("th", cells[0], scope="row"), (tag("td", cell) for cell in cells[1:]))
+def _head(name: str, table: Table) -> Markup:
+    """A column's head; one that can be put in order is a button, which the page's script answers."""
+    return tag("th", tag("button", name, type="button", class_="plain", data_sort=True) if table.order else name, scope="col")
+
+
+def _row(cells: tuple[str, ...], order: tuple[float | None, ...] = ()) -> Markup:
+    numbers = order or (None,) * len(cells)
+    return tag("tr", tag("th", cells[0], scope="row", data_order=numbers[0]), (tag("td", cell, data_order=number) for cell, number in zip(cells[1:], numbers[1:], strict=True)))
 
 
 def _chart(drawn: Charts, key: str) -> Markup:

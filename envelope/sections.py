@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts under column heads. `note` says what the reader should know of them."""
+    """Rows of texts under column heads. `note` says what the reader should know of them.
+
+    With `order` the rows can be put in order by any column: one entry per cell, its number, None to go by the text.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    order: tuple[tuple[float | None, ...], ...] = ()
 
 
 @dataclass(frozen=True)

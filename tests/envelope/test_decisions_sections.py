@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from envelope import evaluate
+from envelope import catalog, evaluate
 from envelope.curves import CHARTS
 from envelope.decisions import ALL
 from envelope.quantities import BY_KEY as QUANTITIES
@@ -58,6 +58,7 @@ class TestAnswers:
             ("accuracy", "the reference is 97.8 in SGLang launch post; a deployment more than a point below it in that harness has a fault"),
             ("benchmark", "80.3K tokens/s per GPU is 0.27% output; an agent waits 12.4 of 16.0 s"),
             ("turn", "a conversation bills $0.2597 and rents $0.024: a margin of 91% at most"),
+            ("models", "cache per token spreads 368×: 890.0 B for DeepSeek V4.1-Flash, 327.7 kB for Llama 3.1 70B"),
         ],
     )
     def test_of_the_seed_s_state(self, key, words):
@@ -125,6 +126,18 @@ class TestContent:
 
 
 class TestTables:
+    def test_models_side_by_side(self):
+        """Source: the first seed's Muse figures; 80 × 2 × 8 × 128 BF16 values a token for Llama 3.1 70B."""
+        rows = table("models", "Models")
+        assert list(rows) == [preset.name for preset in catalog.models().values()]
+        assert rows["Muse Spark Open"] == ("822.0 B", "42.78 B", "fp8", "32.77 kB", "4.49 GB", "34.6 GB", "72.5 tokens", "169,072 tokens")
+        assert rows["Llama 3.1 70B"][3:5] == ("327.7 kB", "42.9 GB") and rows["Llama 3.1 70B"][6] == "–"
+
+    def test_a_pasted_model_stands_below_the_presets(self):
+        rows = table("models", "Models", **STATES["pasted"], mix="32K:3")
+        assert list(rows)[-1] == "A model from its config"
+        assert rows["A model from its config"][3] == "163.8 kB"  # 40 × 2 × 8 × 128 BF16 values
+
     def test_formats_side_by_side(self):
         """Source: the first seed: 1.644 TB, 532.7 GB, 508.5 GB; 54.1 GB and 75% BF16 at batch 1; 483.8 B displayed."""
         rows = table("checkpoint", "Formats")
