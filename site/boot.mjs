@@ -47,12 +47,13 @@ function whenTouched(work) {
   const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields"].includes(key));
   // A preset's picture says all of it.
   if (!isPreset) document.getElementById("asked").textContent = inputs.map((pair) => pair.join(" ")).join(" · ");
-  const events = ["pointerdown", "keydown", "focusin"];
-  const once = () => {
-    for (const name of events) removeEventListener(name, once);
+  // A click and not the press before it: starting moves the page, and a press must end where it began. A link leads away.
+  const once = ({ target }) => {
+    if (target.closest("a")) return;
+    removeEventListener("click", once);
     work();
   };
-  for (const name of events) addEventListener(name, once);
+  addEventListener("click", once);
 }
 
 const go = () => boot().catch(report);

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe import serious
+from conftest import START_MILLISECONDS
 from playwright.sync_api import Browser, Page, expect
 
 from app import link
@@ -127,3 +128,64 @@ def test_the_calculator_is_fit_for_everyone(page: Page, open_live: Callable[...,
     open_live("")
     page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
     assert serious(page) == []
+
+
+@pytest.mark.parametrize("light", LIGHTS)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_post_opens_clean_with_its_three_embeds(page: Page, width: int, light: str) -> None:
+    page.emulate_media(color_scheme=light)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("post.html")
+    frames = page.locator("iframe").all()
+    assert len(frames) == 3
+    for frame in frames:
+        frame.scroll_into_view_if_needed()
+        expect(frame.content_frame.locator("body")).not_to_be_empty()
+        expect(frame).not_to_have_attribute("height", "440")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert serious(page) == []
+
+
+def test_an_embed_leads_to_the_same_state_of_the_calculator(page: Page) -> None:
+    page.goto("post.html")
+    back = page.locator("iframe").first.content_frame.get_by_role("link", name="Serving envelope")
+    with page.context.expect_page() as opened:
+        back.click()
+    expect(opened.value).to_have_url(re.compile(r"/\?v=1&data=[\d-]+&model=muse-spark-open$"))
+
+
+def test_an_embed_starts_in_the_narrowest_sandbox_it_can(page: Page) -> None:
+    page.goto("post.html")
+    page.evaluate("""() => {
+        const frame = document.querySelector('iframe');
+        frame.sandbox = 'allow-scripts allow-same-origin';
+        frame.src = frame.src.replace('context,chunk', 'context');
+    }""")
+    inside = page.locator("iframe").first.content_frame
+    inside.get_by_role("button", name="Start").click()
+    field = inside.get_by_role("textbox", name="Context")
+    field.fill("32K", timeout=START_MILLISECONDS)
+    expect(inside.locator("[data-region=answer]")).to_contain_text("665 sessions")
+
+
+# Every height the first embed is given from here on.
+WATCH_HEIGHT = """() => {
+    const frame = document.querySelector('iframe');
+    window.heights = [];
+    new MutationObserver(() => heights.push(frame.getAttribute('height'))).observe(frame, { attributes: true });
+}"""
+
+
+def test_the_post_listens_to_nobody_but_its_embeds(page: Page) -> None:
+    page.goto("post.html")
+    frame = page.locator("iframe").first
+    frame.scroll_into_view_if_needed()
+    expect(frame).not_to_have_attribute("height", "440")
+    inside = frame.content_frame.locator("body")
+    page.evaluate(WATCH_HEIGHT)
+    page.evaluate("() => postMessage({ type: 'serving-envelope:height', height: 777 }, '*')")
+    inside.evaluate("() => parent.postMessage({ type: 'another:height', height: 777 }, '*')")
+    inside.evaluate("() => parent.postMessage({ type: 'serving-envelope:height', height: '777' }, '*')")
+    inside.evaluate("() => parent.postMessage({ type: 'serving-envelope:height', height: 1233.4 }, '*')")
+    expect(frame).to_have_attribute("height", "1234")
+    assert "777" not in page.evaluate("heights")
