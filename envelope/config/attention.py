@@ -88,6 +88,8 @@ def _window(keys: Keys, family: Family) -> int:
         keys.pass_over("sliding_window")
         return keys.whole("sliding_window_size", high=10**9) + family.window_extra
     window = keys.whole("sliding_window", high=10**9)
+    if family.window_extra:
+        keys.log.assume(keys.name("sliding_window_size"), window - 1, "absent: sliding_window counts the current token, as in the class default")
     other = keys.state("sliding_window_size")[1]
     if other not in (window, None) and keys.has("sliding_window_size"):
         raise Refused(keys.name("sliding_window_size"), other, f"the same as sliding_window, which is {window}")
@@ -152,7 +154,7 @@ def biases(keys: Keys, family: Family, query: int, keys_and_values: int, hidden:
         return query + keys_and_values
     if family.bias == "never":
         return 0
-    names = [name for name in BIAS if keys.has(name)] or [name for name in BIAS if name in keys.defaults] or [BIAS[0]]
+    names = [name for name in BIAS if keys.has(name) or name in keys.defaults] or [BIAS[0]]
     stated = keys.flag(names[0])
     output = stated and family.bias == "all" and names[0] not in QKV_ONLY
     if names[0] in QKV_ONLY and keys.has("add_bias_linear"):
@@ -212,7 +214,7 @@ def latent(keys: Keys, family: Family, hidden: int, indexed: bool) -> Built:
         dim = keys.whole("index_head_dim")
         indexer = Indexer(keys.whole("index_n_heads"), dim, keys.whole("index_topk"), indexed)
         index_norms = 2 * dim if indexed else 0
-    wide = "full" if keys.has("mla_use_output_gate") and keys.flag("mla_use_output_gate") else ""
+    wide = "full" if keys.stated_or_default("mla_use_output_gate") and keys.flag("mla_use_output_gate") else ""
     return Built(
         LatentAttention(query, rank, nope, rope, value, query_rank, wide, indexer=indexer, vectors=vectors),
         query_rank + rank + index_norms,

@@ -24,7 +24,7 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
     "mixtral": {
         "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
         "num_attention_heads": 32, "num_key_value_heads": 8, "tie_word_embeddings": False, "num_experts_per_tok": 2,
-        "num_local_experts": 8,
+        "num_local_experts": 8, "sliding_window": None,
     },
     "mistral4": {
         "vocab_size": 131072, "hidden_size": 4096, "intermediate_size": 12288, "moe_intermediate_size": 2048,
@@ -120,14 +120,15 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
         "attention_bias": False, "global_head_dim": 512, "sliding_window": 512, "vocab_size_per_layer_input": 262144,
         "hidden_size_per_layer_input": 256, "attention_k_eq_v": False, "num_kv_shared_layers": 0,
         "enable_moe_block": False, "use_double_wide_mlp": False,
+        "num_global_key_value_heads": None, "moe_intermediate_size": None,
     },
     "phi3": {
         "vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 32,
-        "num_attention_heads": 32, "tie_word_embeddings": False,
+        "num_attention_heads": 32, "tie_word_embeddings": False, "sliding_window": None,
     },
     "phimoe": {
         "intermediate_size": 6400, "num_key_value_heads": 8, "tie_word_embeddings": False, "num_experts_per_tok": 2,
-        "num_local_experts": 16, "attention_bias": False, "lm_head_bias": False,
+        "num_local_experts": 16, "attention_bias": False, "lm_head_bias": False, "sliding_window": None,
     },
     "gpt_oss": {
         "num_hidden_layers": 36, "num_local_experts": 128, "vocab_size": 201088, "hidden_size": 2880,
@@ -166,6 +167,8 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
         "kv_lora_rank": 512, "qk_rope_head_dim": 64, "v_head_dim": 128, "qk_nope_head_dim": 128,
         "num_experts_per_tok": 8, "tie_word_embeddings": False, "attention_bias": False, "num_local_experts": 256,
         "linear_head_dim": 128, "linear_num_heads": 32, "linear_conv_kernel_dim": 4,
+        "first_k_dense_replace": 1, "q_lora_rank": None, "routed_expert_hidden_size": None,
+        "latent_moe_use_norm": False, "mla_use_output_gate": False, "attn_res_block_size": None,
     },
     "glm": {
         "intermediate_size": 13696, "num_key_value_heads": 2, "head_dim": 128, "tie_word_embeddings": False,
@@ -216,7 +219,7 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
     "ernie4_5_moe": {
         "intermediate_size": 12288, "num_key_value_heads": 4, "tie_word_embeddings": True, "use_bias": False,
         "moe_intermediate_size": 1536, "moe_k": 6, "moe_num_experts": 64, "moe_num_shared_experts": 2,
-        "moe_layer_interval": 1,
+        "moe_layer_interval": 1, "moe_layer_start_index": 1, "moe_layer_end_index": -1,
     },
     "seed_oss": {
         "intermediate_size": 27648, "num_key_value_heads": 8, "tie_word_embeddings": False, "attention_bias": True,
@@ -259,11 +262,12 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
         "vocab_size": 202048, "hidden_size": 5120, "intermediate_size": 8192, "intermediate_size_mlp": 16384,
         "num_hidden_layers": 48, "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128,
         "tie_word_embeddings": False, "num_experts_per_tok": 1, "num_local_experts": 16, "interleave_moe_layer_step": 1,
-        "use_qk_norm": True, "attention_bias": False,
+        "use_qk_norm": True, "attention_bias": False, "attention_chunk_size": 8192,
     },
     "mllama_text_model": {
         "vocab_size": 128256, "hidden_size": 4096, "num_hidden_layers": 40, "num_attention_heads": 32,
         "num_key_value_heads": 8, "intermediate_size": 14336, "tie_word_embeddings": False,
+        "cross_attention_layers": [3, 8, 13, 18, 23, 28, 33, 38],
     },
     "muse_spark_text": {
         "vocab_size": 202048, "hidden_size": 8192, "intermediate_size": 16384, "num_hidden_layers": 62,
@@ -282,7 +286,7 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
         "mamba_head_dim": 64, "n_groups": 8, "conv_kernel": 4, "expand": 2, "use_conv_bias": True,
         "mamba_proj_bias": False, "n_routed_experts": 8, "n_shared_experts": 1, "moe_intermediate_size": 7688,
         "moe_shared_expert_intermediate_size": 7688, "num_experts_per_tok": 2, "num_nextn_predict_layers": 0,
-        "use_bias": False,
+        "use_bias": False, "moe_latent_size": None,
     },
     "granite": {
         "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
@@ -309,7 +313,7 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
     },
     "falcon": {
         "new_decoder_architecture": False, "multi_query": True, "parallel_attn": True, "bias": False,
-        "tie_word_embeddings": True,
+        "tie_word_embeddings": True, "num_ln_in_parallel_attn": None,
     },
     "falcon_h1": {
         "tie_word_embeddings": False, "intermediate_size": 14336, "num_key_value_heads": 8, "mamba_d_ssm": 1024,
@@ -329,11 +333,11 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
         "moe_topk": 12, "n_routed_experts": 512, "zero_expert_num": 256, "expert_ffn_hidden_size": 2048,
     },
     "hunyuan_v1_dense": {
-        "intermediate_size": 11008, "tie_word_embeddings": False, "attention_bias": False,
+        "intermediate_size": 11008, "tie_word_embeddings": False, "attention_bias": False, "use_qk_norm": True,
     },
     "hunyuan_v1_moe": {
         "intermediate_size": 11008, "tie_word_embeddings": False, "attention_bias": False, "num_experts": 1,
-        "moe_topk": 1,
+        "moe_topk": 1, "num_shared_expert": 1, "use_qk_norm": True,
     },
     "mimo_v2_flash": {
         "intermediate_size": 16384, "num_key_value_heads": 4, "tie_word_embeddings": False, "attention_bias": False,
@@ -364,4 +368,15 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
         "num_key_value_heads": 8, "tie_word_embeddings": False, "attention_bias": False, "moe_intermediate_size": 1280,
         "num_experts_per_tok": 8, "n_shared_experts": 1, "n_routed_experts": 128, "head_dim": 128,
     },
+    "step3p5": {
+        "vocab_size": 128815, "hidden_size": 4096, "intermediate_size": 11264, "num_hidden_layers": 45,
+        "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128, "tie_word_embeddings": False,
+        "num_experts_per_tok": 8, "n_routed_experts": 288, "moe_intermediate_size": 1280, "share_expert_dim": 1280,
+        "attention_bias": False, "mlp_bias": False, "sliding_window": None,
+    },
+    # Not in that library: THUDM/glm-4-9b, configuration_chatglm.py; MiMo's class is Qwen 2's, whose biases it keeps.
+    "chatglm": {
+        "add_qkv_bias": False, "add_bias_linear": False, "multi_query_attention": False, "multi_query_group_num": 1,
+    },
+    "mimo": {"attention_bias": True, "tie_word_embeddings": False, "use_sliding_window": False},
 }  # fmt: skip

@@ -102,7 +102,7 @@ FAMILIES: dict[str, Family] = {
     "hunyuan_v1_dense": Family(qk_norm="head", qk_norm_key=True),
     "hunyuan_v1_moe": Family(qk_norm="head", qk_norm_key=True),
     "jamba": Family(),
-    "kimi_linear": Family(),
+    "kimi_linear": Family(linear="kda"),
     "lfm2": Family(qk_norm="head"),
     "laguna": Family(qk_norm="head", gate="head", router_bias=True, dense_first=1),
     "llama": Family(),

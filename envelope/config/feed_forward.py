@@ -43,7 +43,7 @@ class Block:
 
 def routed(keys: Keys) -> bool:
     """True where the model has experts at all."""
-    if keys.has("enable_moe_block") and not keys.flag("enable_moe_block"):
+    if keys.stated_or_default("enable_moe_block") and not keys.flag("enable_moe_block"):
         keys.pass_over(*EXPERTS, *TOP_K, *EXPERT_WIDTH)
         return False
     key, value = keys.state(*EXPERTS)
@@ -138,7 +138,7 @@ def blocks(keys: Keys, views: list[Keys], family: Family, hidden: int, own: list
         if own and own[layer] not in ("dense", "moe"):
             found.append(Block(None))
             continue
-        double = layer >= shared and keys.has("use_double_wide_mlp") and keys.flag("use_double_wide_mlp")
+        double = layer >= shared and keys.stated_or_default("use_double_wide_mlp") and keys.flag("use_double_wide_mlp")
         key = (id(view), mask[layer], double)
         if key not in made:
             made[key] = _block(view, family, count, hidden, mask[layer], has_experts, 2 if double else 1)
@@ -154,7 +154,7 @@ def _block(keys: Keys, family: Family, count: int, hidden: int, sparse: bool, ha
     if keys.has("enable_moe_block"):
         # Gemma 4 runs a dense block beside its experts, with three more norms (`modeling_gemma4.py`).
         return Block(mixture, _dense(keys, keys.whole(*WIDTH), count, hidden), 3 * hidden)
-    latent_norms = 2 if family.latent_norms else 1 if keys.has("latent_moe_use_norm") and keys.flag("latent_moe_use_norm") else 0
+    latent_norms = 2 if family.latent_norms else 1 if keys.stated_or_default("latent_moe_use_norm") and keys.flag("latent_moe_use_norm") else 0
     return Block(mixture, norms=latent_norms * mixture.latent)
 
 
@@ -212,6 +212,8 @@ def experts(keys: Keys, family: Family, count: int, hidden: int) -> MixtureOfExp
 def _expert_width(keys: Keys) -> int:
     if keys.stated_or_default(*EXPERT_WIDTH):
         return keys.whole(*EXPERT_WIDTH)
+    if any(name in keys.defaults for name in EXPERT_WIDTH):
+        raise Refused(keys.name(EXPERT_WIDTH[0]), keys.values.get(EXPERT_WIDTH[0], MISSING), "the width of an expert")
     # Without a width of their own the experts are as wide as intermediate_size says (Mixtral, gpt-oss).
     if not keys.known:
         keys.log.assume(keys.name(EXPERT_WIDTH[0]), "intermediate_size", "no width is stated for experts alone")

@@ -73,8 +73,8 @@ def _of_kind(keys: Keys, family: Family, kind: str) -> dict[str, object]:
         return found
     if kind == "full" and keys.stated_or_default("global_head_dim") and not keys.has("per_layer_config"):
         found = {"head_dim": keys.whole("global_head_dim")}
-        if keys.flag("attention_k_eq_v") and keys.has("num_global_key_value_heads"):
-            found["num_key_value_heads"] = keys.whole("num_global_key_value_heads")
+        if keys.flag("attention_k_eq_v") and (own := keys.optional("num_global_key_value_heads")):
+            found["num_key_value_heads"] = own
         keys.pass_over("num_global_key_value_heads")
         return found
     keys.pass_over(*SLIDING, "attention_other_setting")

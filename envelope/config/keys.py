@@ -235,7 +235,10 @@ class Keys:
         """Return a whole number, or 0 where the file nulls the key or neither it nor its class states one."""
         key, value = self.state(*names)
         if value is MISSING:
-            if any(name in self.values for name in names):
+            nulled = next((name for name in names if name in self.values), None)
+            if nulled is not None:
+                if not self.known or any(name in self.defaults for name in names):
+                    self.log.assume(self.name(nulled), "none", "null: taken to say that there is none")
                 return 0
             value = self.default(names, MISSING, "")
         return 0 if value is MISSING or value is None or value is False else self.check(key, value, low, high)

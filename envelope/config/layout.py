@@ -66,6 +66,8 @@ def kinds(keys: Keys, family: Family, layers: int) -> list[str]:
         found = reader(keys, family, layers)
         if found is not None:
             return found
+    if family.linear:
+        raise Refused(keys.name("layer_types"), MISSING, "which layers attend, since the others are recurrent")
     if keys.stated_or_default("attention_chunk_size") and not family.window:
         return _chunks(keys, layers)
     return _windows(keys, family, layers)
@@ -139,6 +141,8 @@ def _block_sparse(keys: Keys, family: Family, layers: int) -> list[str] | None:
     """MiniMax-M3 marks the layers that pick blocks of positions by an indexer."""
     section = keys.section("sparse_attention_config")
     if section is None:
+        if "index_topk_blocks" in keys.defaults:
+            keys.log.assume(keys.name("sparse_attention_config"), "none", "absent: every layer attends to everything, as in this class")
         return None
     inner = Keys(section, keys.log, path=keys.name("sparse_attention_config."))
     if inner.has("use_sparse_attention") and not inner.flag("use_sparse_attention"):
@@ -197,6 +201,8 @@ def _chunks(keys: Keys, layers: int) -> list[str]:
 def _windows(keys: Keys, family: Family, layers: int) -> list[str]:
     keys.pass_over("sliding_window", "max_window_layers", "use_sliding_window", *PATTERN)
     if not family.window and keys.known:
+        if keys.optional("sliding_window", high=10**9):
+            keys.log.assume(keys.name("layer_types"), "every layer full", "absent: this class slides only where told")
         return ["full"] * layers
     if (family.window == "late" or keys.has("use_sliding_window")) and not keys.flag("use_sliding_window"):
         return ["full"] * layers

@@ -60,11 +60,15 @@ def kda(keys: Keys) -> tuple[LinearAttention, int]:
         heads, dim = keys.whole("linear_num_heads"), keys.whole("linear_head_dim")
         kernel, full_gate = keys.whole("linear_conv_kernel_dim"), False
     else:
-        inner = Keys(section, keys.log, path=keys.name("linear_attn_config."))
+        plain = {"use_full_rank_gate": False}
+        inner = Keys(section, keys.log, plain, "absent: the low-rank gate of Kimi Linear", keys.name("linear_attn_config."))
         heads, dim = inner.whole("num_heads"), inner.whole("head_dim")
         kernel = inner.whole("short_conv_kernel_size")
         full_gate = inner.flag("use_full_rank_gate")
-        inner.pass_over("gate_lower_bound")
+        known = ("num_heads", "head_dim", "short_conv_kernel_size", "use_full_rank_gate", "gate_lower_bound", "full_attn_layers", "kda_layers")
+        for name in section:
+            if name not in known:
+                raise Refused(inner.name(str(name)[:60]), section[name], f"one of {', '.join(known)}")
     channels = 3 * heads * dim
     vectors = channels * kernel + heads * dim + heads
     return LinearAttention("kda", heads, dim, dim, channels, kernel, heads, full_gate, vectors=vectors), dim

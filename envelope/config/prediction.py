@@ -24,6 +24,8 @@ def prediction(
     modules = keys.has("num_mtp_modules") and keys.optional("num_mtp_modules", high=100)
     keys.pass_over(*MODULES, "mtp_use_dedicated_embeddings")
     if not depth and not modules:
+        if family.prediction and not keys.has(*DEPTH):
+            keys.log.assume(keys.name(DEPTH[0]), 0, "absent: no prediction layers (MTP)")
         return (), 0, 0
     if not depth or not family.prediction:
         keys.log.note(f"The file declares {depth or modules} prediction layers (MTP) whose weights are not described: left out.")

@@ -129,7 +129,7 @@ def _model(keys: Keys, family: Family, top: Keys, nested: bool) -> Model:
         final=hidden * family.norm_vectors + extra.final,
         other=extra.other,
         looked_up=extra.looked_up,
-        head_vectors=vocabulary if keys.has("lm_head_bias") and keys.flag("lm_head_bias") else 0,
+        head_vectors=vocabulary if keys.stated_or_default("lm_head_bias") and keys.flag("lm_head_bias") else 0,
         prediction=guess,
         prediction_extra=guess_own,
         prediction_copies=copies,

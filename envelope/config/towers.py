@@ -121,7 +121,7 @@ def qwen3(v: Keys, top: Keys, hidden: int) -> int:
     if listed is None and str(v.values.get("model_type", "")).startswith("qwen3_vl"):
         v.log.assume(v.name("deepstack_visual_indexes"), "[8, 16, 24]", f"{ORIGIN} of qwen3_vl")
         listed = ("deepstack_visual_indexes", [8, 16, 24])
-    deep = len(listed[1]) if listed else 0
+    deep = len([v.check(listed[0], level, 0, 10_000) for level in listed[1]]) if listed else 0
     tower = (_qwen_patch(v) + 1 + v.whole("num_position_embeddings")) * width
     tower += v.whole("depth") * _block(width, v.whole("intermediate_size"))
     return tower + 2 * width + merger + deep * (2 * merged + merger)
@@ -181,6 +181,8 @@ def mllama(v: Keys, top: Keys, hidden: int) -> int:
     patch, tiles = v.whole("patch_size"), v.whole("max_num_tiles")
     places = (v.whole("image_size") // patch) ** 2 + 1
     listed = v.listed("supported_aspect_ratios")
+    if listed and not all(isinstance(shape, list) and len(shape) == 2 for shape in listed[1]):
+        raise Refused(v.name(listed[0]), listed[1], "pairs of numbers")
     layouts = (len(listed[1]) if listed else 8) + 1
     block = 4 * width * width + 2 * width * mlp + mlp + width + 4 * width
     tower = width + v.whole("num_channels") * patch * patch * width + 4 * width
@@ -288,14 +290,19 @@ AUDIO: dict[str, tuple[str, Counter]] = {
 }
 
 
+# How an outer config names the tokens of a modality, which tells that there was an encoder.
+_TOKENS = {"vision": ("image_token", "vision_token", "vision_start", "image_soft_token"), "audio": ("audio_token", "boa_token")}
+
+
 def towers(top: Keys, hidden: int, nested: bool) -> tuple[tuple[str, int], ...]:
     """Return (name, parameters) of each encoder described; says so where one is left out."""
     found = []
     for name, sections, table in (("vision", VISION_SECTIONS, VISION), ("audio", ("audio_config",), AUDIO)):
         section = top.section(*sections)
         if section is None:
-            if nested and name == "vision":
-                top.log.assume(top.name("vision_config"), "no encoder", "absent: whatever encoder there is, is left out of the total")
+            tokens = any(key.startswith(_TOKENS[name]) for key in top.values if isinstance(key, str))
+            if tokens or (nested and name == "vision"):
+                top.log.assume(top.name(sections[0]), "no encoder", "absent: whatever encoder there is, is left out of the total")
             continue
         row = _row(section, top.values, table)
         if row is None:
