@@ -1,6 +1,6 @@
 """Put `dist/` together: a folder that any static host can serve.
 
-    index.html            the page
+    index.html            the page; embed.html a part of it for a frame
     method.html           every number with its formula, source and working
     post.html             a sample post with embeds
     runtime-<hash>/       what the lock file pins: Pyodide, packages, Bokeh's and Panel's scripts
