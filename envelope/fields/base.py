@@ -96,7 +96,15 @@ def _scaled(names: tuple[tuple[int, str], ...]) -> Callable[[Value], str]:
     return write
 
 
-_write_bytes = _scaled(((10**12, "TB"), (10**9, "GB"), (10**6, "MB")))
+_write_decimal_bytes = _scaled(((10**12, "TB"), (10**9, "GB"), (10**6, "MB")))
+
+
+def _write_bytes(value: Value) -> str:
+    """Write bytes in decimal units, or in MiB where only those are whole, as drivers report memory: 143771MiB."""
+    text = _write_decimal_bytes(value)
+    return f"{value // 2**20}MiB" if text.isdigit() and value >= 2**30 and value % 2**20 == 0 else text
+
+
 _write_count = _scaled(((10**9, "B"),))
 _write_rate = _scaled(((10**12, "TB/s"), (10**9, "GB/s")))
 
