@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
         if name == "serve":
             command.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: 8000, or a free one if taken")
     test = site_command("test", command_test, "run all tests, in .venv, with browsers (both set up when missing)")
-    test.add_argument("pytest", nargs=argparse.REMAINDER, help="passed on to pytest, for example -k start")
+    test.add_argument("pytest", nargs="*", help="passed on to pytest, options too: tests/envelope -k start")
     bench = site_command("bench", command_bench, "measure the start against bare Pyodide and micropip, in Chromium")
     bench.add_argument("--json", type=Path, help="write the figures to this file")
     bench.add_argument("-n", "--repeats", type=int, default=5, help="repeats per figure (default: 5)")
@@ -93,7 +93,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str]) -> int:
-    options = parser().parse_args(arguments or ["build"])
+    # What follows `test` is pytest's, options too, which argparse would take for its own.
+    passed_on = arguments[1:] if arguments[:1] == ["test"] and arguments[1:2] not in (["-h"], ["--help"]) else []
+    options = parser().parse_args(arguments[: len(arguments) - len(passed_on)] or ["build"])
+    options.pytest = passed_on
     if options.command is None:
         parser().error("say what to do: build, serve, test or bench")
     try:

@@ -124,6 +124,12 @@ def test_a_command_of_the_table_exists(command: str) -> None:
     assert run(f"python3 build.py {command} --help", ROOT).startswith(f"usage: build.py {command}")
 
 
+def test_options_of_pytest_may_come_first() -> None:
+    asked = "import sys; import build; import steps.testing; steps.testing.run_tests = lambda root, given, say: print(*given)"
+    command = f"cd {ROOT} && python3 -c '{asked}; sys.exit(build.main(sys.argv[1:]))' test -k start tests/site"
+    assert run(command, ROOT) == "-k start tests/site\n"
+
+
 def test_the_tree_names_every_folder() -> None:
     tree = next(text for text in fenced("") if "envelope/" in text)
     named, parent = set(), ""
