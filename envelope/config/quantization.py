@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from envelope.config.keys import Log
 
-# Past this many names a list is no list of modules: the longest public one holds about 900.
-_MOST_NAMES = 20_000
+# Past this many names a list is no list of modules: the longest public one, of single experts, holds 22,422.
+_MOST_NAMES = 100_000
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Target:
 class Quantization:
     """Declared storage. The first target that names a module stores it; what `exclude` names stays BF16.
 
-    `head` tells whether the output head counts among the linear layers a method converts.
+    `head` tells whether the output head counts among the linear layers a method converts, `experts` under which name
+    the family keeps its experts.
     """
 
     method: str
@@ -31,6 +33,7 @@ class Quantization:
     exclude: tuple[str, ...] = ()
     head: bool = False
     cache_format: str = ""
+    experts: str = "mlp.experts"
 
 
 def quantization(text: Mapping, top: Mapping, other: Mapping | None, family: str, log: Log) -> Quantization | None:
@@ -54,7 +57,8 @@ def _declared(stated: Mapping, owner: Mapping, family: str, log: Log) -> Quantiz
     if found is None or not found.targets:
         log.assume("quantization_config", method or "unnamed", "a way to store weights nobody has described here: sized as BF16")
         return None
-    return found
+    # Gemma 4 keeps its experts beside `mlp`, so that leaving `mlp` out leaves them in (`modeling_gemma4.py`).
+    return replace(found, experts="experts") if family == "gemma4_text" else found
 
 
 def _names(stated: Mapping, *keys: str) -> tuple[str, ...]:
@@ -85,8 +89,10 @@ def _fp8(stated: Mapping, owner: Mapping, family: str) -> Quantization:
     scaled = "fp8_block_bf16" if family.startswith(_BF16_SCALES) else "fp8_block"
     targets = [Target(scaled if isinstance(block, list) and block else "fp8_tensor")]
     # DeepSeek V4 says fp8 and keeps its experts in 4 bits; only this key tells.
-    if owner.get("expert_dtype") == "fp4":
+    if owner.get("expert_dtype") == "fp4" or stated.get("expert_dtype") == "fp4":
         targets.insert(0, Target("mxfp4", ("mlp.experts",)))
+    # Re-quantized experts of such a file are named one layer at a time.
+    targets[:0] = _named_layers(stated)
     return Quantization("fp8", tuple(targets), _names(stated, "modules_to_not_convert", "ignored_layers"), cache_format=_cache(stated))
 
 
@@ -109,21 +115,26 @@ def _integer(stated: Mapping, owner: Mapping, family: str) -> Quantization | Non
     return Quantization(str(stated.get("quant_method")), (Target(format),), _names(stated, "modules_to_not_convert"))
 
 
+_EXPERT = re.compile(r"experts\.\d+\.")
 _MODELOPT = {"NVFP4": "nvfp4_modelopt", "W4A16_NVFP4": "nvfp4_modelopt", "NVFP4_AWQ": "nvfp4_modelopt", "FP8": "fp8_tensor",
              "FP8_PER_CHANNEL_PER_TOKEN": "fp8_channel", "FP8_PB_WO": "fp8_block", "MXFP8": "mxfp8", "MXFP4": "mxfp4"}  # fmt: skip
 
 
+def _named_layers(stated: Mapping) -> tuple[Target, ...]:
+    """Read `quantized_layers`, which names every converted module with its algorithm. Experts are named once for all."""
+    layers = stated.get("quantized_layers")
+    named: dict[str, dict[str, None]] = {}
+    for name, how in list(layers.items())[:_MOST_NAMES] if isinstance(layers, dict) else ():
+        algorithm = str(how.get("quant_algo")).upper() if isinstance(how, dict) else ""
+        if algorithm in _MODELOPT:
+            named.setdefault(_MODELOPT[algorithm], {})[_EXPERT.sub("experts.", str(name)[:200])] = None
+    return tuple(Target(format, tuple(names)) for format, names in named.items())
+
+
 def _modelopt(stated: Mapping, owner: Mapping, family: str) -> Quantization | None:
     exclude = _names(stated, "exclude_modules", "ignore")
-    layers = stated.get("quantized_layers")
-    if isinstance(layers, dict) and layers:
-        named: dict[str, list[str]] = {}
-        for name, how in list(layers.items())[:_MOST_NAMES]:
-            algorithm = str(how.get("quant_algo")).upper() if isinstance(how, dict) else ""
-            if algorithm in _MODELOPT:
-                named.setdefault(_MODELOPT[algorithm], []).append(str(name)[:200])
-        targets = tuple(Target(format, tuple(names)) for format, names in named.items())
-        return Quantization("modelopt", targets, exclude, True, _cache(stated))
+    if stated.get("quantized_layers"):
+        return Quantization("modelopt", _named_layers(stated), exclude, True, _cache(stated))
     if isinstance(stated.get("config_groups"), dict):
         return _compressed_tensors(stated, owner, family)
     format = _MODELOPT.get(str(stated.get("quant_algo")).upper())

@@ -80,6 +80,7 @@ def _family(text: Mapping, top: Mapping, log: Log) -> tuple[str, Family, bool]:
     for owner in (text, top):
         found = find(owner.get("model_type"))
         if found:
+            _compare_architecture(found, top, log)
             return (*found, True)
     stated = text.get("model_type") or top.get("model_type")
     for owner in (text, top):
@@ -95,6 +96,14 @@ def _family(text: Mapping, top: Mapping, log: Log) -> tuple[str, Family, bool]:
         "model_type", name or "nothing", "a family nobody has described here: read by its keys, with the common choices for norms and biases"
     )
     return name, Family(), False
+
+
+def _compare_architecture(found: tuple[str, Family], top: Mapping, log: Log) -> None:
+    """Say so where architectures names a family with other facts than model_type does."""
+    stated = top.get("architectures")
+    named = find(_from_architecture(stated[0])) if isinstance(stated, list) and stated else None
+    if named and named[1] != found[1]:
+        log.assume("architectures", f"{found[0]}, as model_type says", f"names {named[0]}, whose norms or biases differ")
 
 
 def _from_architecture(name: object) -> str:

@@ -13,15 +13,26 @@ from envelope.parameters import PARTS, Tensor, tensors
 # Other names files use for a module of the tensor table, by its first words.
 _ALIASES = (
     ("mlp.gate", ("mlp.router", "mlp.router.gate", "block_sparse_moe.gate", "feed_forward.router", "mixer.gate")),
-    ("mlp.experts.", ("mlp.experts.0.", "mlp.experts", "block_sparse_moe.experts.0.", "feed_forward.experts.", "mixer.experts.0.")),
-    ("mlp.shared_experts.", ("mlp.shared_expert.", "feed_forward.shared_expert.", "mixer.shared_experts.")),
-    ("linear_attn.", ("linear_attn.in_proj", "linear_attn.in_proj_qkv", "linear_attn.in_proj_qkvz", "mixer.in_proj", "mamba.in_proj")),
+    ("mlp.experts.", ("block_sparse_moe.experts.", "feed_forward.experts.", "mixer.experts.", "ffn.experts.")),
+    (
+        "mlp.shared_experts.",
+        ("mlp.shared_expert.", "feed_forward.shared_expert.", "mixer.shared_experts.", "block_sparse_moe.shared_experts.",
+         "ffn.shared_experts."),
+    ),
+    ("self_attn.indexer.", ("self_attn.index_",)),
+    ("linear_attn.in_proj_qkv", ("linear_attn.in_proj_qkvz",)),
+    ("linear_attn.in_proj_z", ("linear_attn.in_proj_qkvz",)),
+    ("linear_attn.in_proj_ba", ("linear_attn.in_proj_a", "linear_attn.in_proj_b")),
+    ("mamba.", ("mixer.",)),
     ("mlp.", ("feed_forward.", "mixer.")),
-    ("self_attn.", ("mixer.", "attention.")),
+    ("self_attn.", ("mixer.", "attention.", "attn.")),
 )  # fmt: skip
 # What no method converts: tables, routers (never a plain linear layer in the engines), towers, and loose vectors.
 _KEPT_PARTS = ("embeddings", "router", "towers", "norms", "other")
 _KEPT_MODULES = ("mlp.gate", "mlp.shared_expert_gate")
+# Files that list every expert by its number say the same of all of them; Mixtral's w1, w3 and w2 are gate, up and down.
+_EXPERT = re.compile(r"experts\.(?:\d+|\*)\.")
+_MIXTRAL = {"experts.w1": "experts.gate_proj", "experts.w3": "experts.up_proj", "experts.w2": "experts.down_proj"}
 _PREFIX = re.compile(r"^(?:\*\.|model\.|language_model\.|thinker\.|text_model\.|backbone\.)+")
 
 
@@ -41,7 +52,7 @@ def split(model: Model, declared: Quantization) -> Split:
         for tensor in matrices:
             for position in _positions(model, tensor):
                 everywhere.setdefault(tensor.module, set()).add(position)
-                format = _format(tensor, position, excluded, targets)
+                format = _format(tensor, position, excluded, targets, declared.experts)
                 if format:
                     found.setdefault(tensor.module, {}).setdefault(format, set()).add(position)
         written = _write(part, found, everywhere)
@@ -82,18 +93,21 @@ def _positions(model: Model, tensor: Tensor) -> tuple[int, ...]:
     return (-1,)
 
 
-def _format(tensor: Tensor, position: int, excluded: _Patterns, targets: list) -> str:
-    names = _names(tensor.module)
-    if excluded.name(names, position):
+def _format(tensor: Tensor, position: int, excluded: _Patterns, targets: list, experts: str) -> str:
+    names = _names(tensor.module, experts)
+    ahead = tensor.part == "prediction"
+    if excluded.name(names, position, ahead):
         return ""
     for format, patterns in targets:
-        if patterns is None or patterns.name(names, position):
+        if patterns is None or patterns.name(names, position, ahead):
             return format
     return ""
 
 
-def _names(module: str) -> tuple[str, ...]:
-    """Every name files give a module, its own first."""
+def _names(module: str, experts: str) -> tuple[str, ...]:
+    """Every name files give a module, its own first. `experts` is where a family keeps its experts."""
+    if experts != "mlp.experts" and module.startswith("mlp.experts."):
+        return (experts + module.removeprefix("mlp.experts"),)
     found = [module]
     for prefix, others in _ALIASES:
         if module.startswith(prefix):
@@ -107,13 +121,19 @@ class _Patterns:
     def __init__(self, patterns: tuple[str, ...]) -> None:
         self._anywhere: set[str] = set()
         self._layers: dict[int, set[str]] = {}
+        self._ahead: set[str] = set()
         self._known: dict[tuple[str, tuple[str, ...]], bool] = {}
-        for pattern in patterns:
+        for pattern in dict.fromkeys(_EXPERT.sub("experts.", pattern) for pattern in patterns):
             for plain in _plain(pattern):
                 self._sort(plain)
 
     def _sort(self, pattern: str) -> None:
         if re.search(r"vision|visual|audio|image", pattern):
+            return
+        for old, new in _MIXTRAL.items():
+            pattern = pattern.replace(old, new)
+        if inner := re.match(r"(?:model\.|\*\.)*mtp\b(?:\.layers\.\d{1,5})?\.?(.*)", pattern):
+            self._ahead.add(inner[1] or "*")
             return
         match = re.search(r"(?:^|[.*])layers\.(\d{1,5}|\*)(\*?)(?:\.(.+))?$", pattern)
         if match is None:
@@ -123,8 +143,13 @@ class _Patterns:
         else:
             self._layers.setdefault(int(match[1]), set()).add(match[3] or "*")
 
-    def name(self, names: tuple[str, ...], position: int) -> bool:
-        """True where a pattern names the module, by any of its names, in the layer at `position`."""
+    def name(self, names: tuple[str, ...], position: int, ahead: bool = False) -> bool:
+        """True where a pattern names the module, by any of its names, in the layer at `position`.
+
+        `ahead`: in a prediction layer, whose modules some files put under `mtp`.
+        """
+        if ahead and self._any(self._ahead, names):
+            return True
         return self._any(self._anywhere, names) or self._any(self._layers.get(position, set()), names)
 
     def _any(self, patterns: set[str], names: tuple[str, ...]) -> bool:
