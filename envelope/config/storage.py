@@ -19,6 +19,8 @@ _ALIASES = (
         ("mlp.shared_expert.", "feed_forward.shared_expert.", "mixer.shared_experts.", "block_sparse_moe.shared_experts.",
          "ffn.shared_experts."),
     ),
+    ("mlp.latent_down_proj", ("mlp.pre_expert_proj", "mixer.fc1_latent_proj", "block_sparse_moe.routed_expert_down_proj")),
+    ("mlp.latent_up_proj", ("mlp.post_expert_proj", "mixer.fc2_latent_proj", "block_sparse_moe.routed_expert_up_proj")),
     ("self_attn.indexer.", ("self_attn.index_",)),
     ("linear_attn.in_proj_qkv", ("linear_attn.in_proj_qkvz",)),
     ("linear_attn.in_proj_z", ("linear_attn.in_proj_qkvz",)),
@@ -45,6 +47,7 @@ def split(model: Model, declared: Quantization) -> Split:
     excluded = _Patterns(declared.exclude)
     targets = [(target.format, _Patterns(target.patterns) if target.patterns else None) for target in declared.targets]
     rules, ahead = [], []
+    kept: dict[str, set[int]] = {}
     for part in PARTS:
         matrices = [tensor for tensor in tensors(model) if tensor.part == part and _converts(tensor, declared)]
         found: dict[str, dict[str, set[int]]] = {}
@@ -56,8 +59,15 @@ def split(model: Model, declared: Quantization) -> Split:
                 if format:
                     found.setdefault(tensor.module, {}).setdefault(format, set()).add(position)
         written = _write(part, found, everywhere)
+        if part != "prediction":
+            rules.extend(written)
+            continue
         # Prediction layers hold modules of the same names, so their rules must come before those of the main layers.
-        (ahead if part == "prediction" else rules).extend(written)
+        ahead.extend(written)
+        if not written:
+            kept = everywhere
+    if kept.keys() & {rule.pattern for rule in rules}:
+        ahead.append(Rule("prediction", "bf16"))
     return Split("bf16", (*ahead, *rules))
 
 
@@ -72,6 +82,10 @@ def _write(part: str, found: dict[str, dict[str, set[int]]], everywhere: dict[st
     """One rule for a part whose every matrix is stored alike, else one for each module and format."""
     alike = {(format, frozenset(positions)) for formats in found.values() for format, positions in formats.items()}
     whole = {frozenset(positions) for positions in everywhere.values()}
+    formats = {format for format, _ in alike}
+    covered = all(found.get(module) == {format: positions} for module, positions in everywhere.items() for format in formats)
+    if part != "prediction" and len(formats) == 1 and covered:
+        return [Rule(part, formats.pop())]
     if len(alike) == 1 and len(found) == len(everywhere):
         format, positions = alike.pop()
         if part == "prediction":
