@@ -142,11 +142,21 @@ def pieces(model: Model, split: Split) -> tuple[Piece, ...]:
     return tuple(found)
 
 
+def _router_buffers(model: Model) -> dict[str, int]:
+    """Values by part that balance routers' choices: 4 bytes each whatever the format, and no parameters."""
+    return {
+        part: sum(group.count * block.router_buffers for group in groups if isinstance(block := group.feed_forward, MixtureOfExperts))
+        for part, groups in (("router", model.groups), ("prediction", model.prediction))
+    }
+
+
 @lru_cache(maxsize=64)
 def _bytes_by_part(model: Model, split: Split) -> dict[str, Fraction]:
     totals = dict.fromkeys(PARTS, Fraction(0))
     for piece in pieces(model, split):
         totals[piece.tensor.part] += piece.bytes
+    for part, values in _router_buffers(model).items():
+        totals[part] += 4 * values
     return totals
 
 
@@ -157,7 +167,7 @@ def bytes_by_part(model: Model, split: Split) -> dict[str, Fraction]:
 
 def total_bytes(model: Model, split: Split) -> Fraction:
     """Tensor bytes of the whole file, prediction layers included, file headers left out."""
-    return sum((piece.bytes for piece in pieces(model, split)), Fraction(0))
+    return sum(_bytes_by_part(model, split).values(), Fraction(0))
 
 
 def parameters_by_format(model: Model, split: Split) -> dict[str, int]:
@@ -182,7 +192,7 @@ def bits_per_parameter(model: Model, split: Split) -> Fraction:
 
 def hub_displayed(model: Model, split: Split) -> int:
     """Elements the Hub displays for this file: packed bytes and block scales count once each."""
-    return sum(piece.stored_elements for piece in pieces(model, split))
+    return sum(piece.stored_elements for piece in pieces(model, split)) + sum(_router_buffers(model).values())
 
 
 @lru_cache(maxsize=64)

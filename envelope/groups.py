@@ -47,7 +47,7 @@ _LINEAR = {
 _DENSE = {"width": "w", "matrices": "m", "vectors": "vec"}
 _MOE = {
     "experts": "e", "top_k": "k", "width": "w", "matrices": "m", "latent": "lat", "shared_width": "sh",
-    "shared_gate": "shgate", "zero_experts": "zero", "expert_vectors": "evec", "router_vectors": "rvec",
+    "shared_gate": "shgate", "zero_experts": "zero", "expert_vectors": "evec", "router_vectors": "rvec", "router_buffers": "rbuf",
     "vectors": "vec",
 }  # fmt: skip
 _MODEL = {

@@ -235,7 +235,7 @@ class MixtureOfExperts:
     `latent` is the width tokens are squeezed to before the experts (0: the hidden size), by two projections per
     layer. `shared_width` is the width of all always-on experts together. `zero_experts` are identities without
     weights that also take part in the choice. `expert_vectors` counts one expert's biases, `router_vectors` the
-    router's. `shared_gate`: one row that scales the shared expert.
+    router's, and `router_buffers` the values that balance its choices: in the file, but no parameters. `shared_gate`: one row that scales the shared expert.
     """
 
     experts: int
@@ -248,6 +248,7 @@ class MixtureOfExperts:
     zero_experts: int = 0
     expert_vectors: int = 0
     router_vectors: int = 0
+    router_buffers: int = 0
     vectors: int = 0
     kind: ClassVar[str] = "moe"
 
@@ -263,6 +264,7 @@ class MixtureOfExperts:
             zero_experts=(0, 10**6),
             expert_vectors=(0, 10**12),
             router_vectors=(0, 10**12),
+            router_buffers=(0, 10**12),
             vectors=(0, 10**12),
         )
         if self.top_k > self.experts + self.zero_experts:

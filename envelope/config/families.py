@@ -22,6 +22,8 @@ class Family:
     `norms` counts vectors as wide as the model per layer, of `norm_vectors` values per width (2 with a bias, 0
     without weights); `layer_vectors` other vectors of that width. `latent_norms`: two norms inside a latent mixture.
 
+    `router_bias`: the router has a bias that counts as a parameter; `router_buffer`: one that does not.
+
     `window` says which layers slide when nothing in the file does: `all`, `late` (from max_window_layers on), `every`
     (all but each `every`-th), `last` (the same counted from the end), or empty where the class ignores windows.
     `dense_first` layers are dense when nothing in the file says which. `own_blocks`: attention, recurrence and
@@ -44,6 +46,7 @@ class Family:
     shared_gate: bool = False
     expert_bias: bool = False
     router_bias: bool = False
+    router_buffer: bool = False
     latent_norms: bool = False
     window: str = ""
     every: int = 0
@@ -61,7 +64,8 @@ _QWEN2 = Family(bias="always", window="late")
 _QWEN3 = Family(qk_norm="head", window="late")
 _QWEN3_NEXT = Family(qk_norm="head", gate="full", shared_gate=True, prediction="shared")
 _DEEPSEEK = Family(prediction="copies")
-_GLM = Family(bias="qkv", prediction="copies")
+_DEEPSEEK_V3 = replace(_DEEPSEEK, router_buffer=True)
+_GLM = Family(bias="qkv", router_buffer=True, prediction="copies")
 _MUSE = Family(norms=4, gate="full", window="last", every=4)
 _MINIMAX = Family(linear="lightning", bias="never")
 
@@ -74,8 +78,8 @@ FAMILIES: dict[str, Family] = {
     "cohere2": Family(norms=1, window="every", every=4),
     "dbrx": Family(),
     "deepseek_v2": _DEEPSEEK,
-    "deepseek_v3": _DEEPSEEK,
-    "deepseek_v32": _DEEPSEEK,
+    "deepseek_v3": _DEEPSEEK_V3,
+    "deepseek_v32": _DEEPSEEK_V3,
     "deepseek_v4": Family(sinks="all", prediction="shared"),
     "dots1": Family(qk_norm="head", window="late"),
     "ernie4_5": Family(),
@@ -102,18 +106,18 @@ FAMILIES: dict[str, Family] = {
     "hunyuan_v1_dense": Family(qk_norm="head", qk_norm_key=True),
     "hunyuan_v1_moe": Family(qk_norm="head", qk_norm_key=True),
     "jamba": Family(),
-    "kimi_linear": Family(linear="kda"),
+    "kimi_linear": Family(linear="kda", router_buffer=True),
     "lfm2": Family(qk_norm="head"),
     "laguna": Family(qk_norm="head", gate="head", router_bias=True, dense_first=1),
     "llama": Family(),
     "llama4_text": Family(shared_experts=1),
-    "longcat_flash": Family(twice=True),
+    "longcat_flash": Family(twice=True, router_buffer=True),
     "mimo": Family(bias="qkv", window="late", prediction="shared"),
-    "mimo_v2_flash": Family(bias="qkv", sinks="sliding", window_extra=1, dense_first=1),
+    "mimo_v2_flash": Family(bias="qkv", sinks="sliding", window_extra=1, dense_first=1, router_buffer=True),
     "minicpm3": _DEEPSEEK,
     "minimax": _MINIMAX,
-    "minimax_m2": Family(qk_norm="full"),
-    "minimax_m3_vl_text": Family(qk_norm="head"),
+    "minimax_m2": Family(qk_norm="full", router_buffer=True),
+    "minimax_m3_vl_text": Family(qk_norm="head", router_buffer=True),
     "ministral": Family(window="all"),
     "ministral3": Family(window="all"),
     "mistral": Family(window="all"),
@@ -121,9 +125,9 @@ FAMILIES: dict[str, Family] = {
     "mixtral": Family(window="all"),
     "mllama_text_model": Family(),
     "muse_glimmer_text": _MUSE,
-    "muse_spark_text": replace(_MUSE, norms=3, layer_vectors=2, latent_norms=True),
+    "muse_spark_text": replace(_MUSE, norms=3, layer_vectors=2, latent_norms=True, router_buffer=True),
     "nemotron-nas": Family(),  # nvidia/Llama-3_3-Nemotron-Super-49B-v1, modeling_decilm.py
-    "nemotron_h": Family(norms=1, matrices=2, own_blocks=True),
+    "nemotron_h": Family(norms=1, matrices=2, router_buffer=True, own_blocks=True),
     "olmo": Family(norm_vectors=0),
     "olmo2": Family(qk_norm="full"),
     "olmo3": Family(qk_norm="full", window="every", every=4),
@@ -146,7 +150,7 @@ FAMILIES: dict[str, Family] = {
     "smollm3": Family(),
     "solar_open": Family(),
     "starcoder2": Family(matrices=2, norm_vectors=2, window="all"),
-    "step3p5": Family(qk_norm="head", gate="head", dense_first=3),
+    "step3p5": Family(qk_norm="head", gate="head", dense_first=3, router_buffer=True),
 }
 
 # Other names for the same text model: outer configs whose nested one is unnamed, renamed re-uploads, flat files.

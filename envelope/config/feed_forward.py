@@ -206,6 +206,7 @@ def experts(keys: Keys, family: Family, count: int, hidden: int) -> MixtureOfExp
         zero_experts=zero,
         expert_vectors=(2 * width + hidden) if family.expert_bias else 0,
         router_vectors=router,
+        router_buffers=number + zero if family.router_buffer else 0,
     )
 
 

@@ -41,6 +41,7 @@ class TestExact:
         [
             ("openai--gpt-oss-120b", None, 65_248_815_744),
             ("openai--gpt-oss-20b", None, 13_761_264_768),
+            ("deepseek-ai--DeepSeek-V3", None, 688_574_839_360),  # its prediction layer included
             ("Qwen--Qwen3-235B-A22B-FP8", None, 236_416_915_456),
             ("Qwen--Qwen3-32B", BLOCKS, 34_322_434_048),
             (LLAMA_70B, {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True}, 39_767_785_472),
