@@ -296,9 +296,10 @@ export function connect(bokehDocument) {
   for (const message of waiting.splice(0)) send(message);
 }
 
-// A frame tells the page around it how tall it is.
+// A frame tells the page around it how tall it is, once it has something to show: an empty one would collapse the text.
 if (parent !== window) {
   new ResizeObserver(() => {
+    if (!page().childElementCount) return;
     const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
     parent.postMessage({ type: "serving-envelope:height", height }, "*");
   }).observe(document.documentElement);

@@ -146,6 +146,16 @@ def test_the_post_opens_clean_with_its_three_embeds(page: Page, width: int, ligh
     assert serious(page) == []
 
 
+def test_an_embed_never_collapses_while_it_loads(page: Page) -> None:
+    page.add_init_script("window.heights = []; addEventListener('message', ({ data }) => heights.push(data.height))")
+    page.goto("post.html")
+    frame = page.locator("iframe").first
+    frame.scroll_into_view_if_needed()
+    expect(frame.content_frame.locator("canvas").first).to_be_visible()
+    expect(frame).not_to_have_attribute("height", "440")
+    assert min(page.evaluate("heights")) > 300
+
+
 def test_an_embed_leads_to_the_same_state_of_the_calculator(page: Page) -> None:
     page.goto("post.html")
     back = page.locator("iframe").first.content_frame.get_by_role("link", name="Serving envelope")
