@@ -348,6 +348,7 @@ CLASS_DEFAULTS: dict[str, dict[str, object]] = {
         "intermediate_size": 8192, "num_key_value_heads": 8, "tie_word_embeddings": False, "sliding_window": 512,
         "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512, "num_experts_per_tok": 8,
         "num_experts": 256, "head_dim": 128, "attention_bias": False, "gating": True,
+        "num_attention_heads_per_layer": None,
     },
     "starcoder2": {
         "intermediate_size": 12288, "num_key_value_heads": 2, "use_bias": True, "tie_word_embeddings": True,

@@ -86,6 +86,11 @@ def _columns(keys: Keys, layers: int) -> list[tuple[str, list[int]]]:
     found = [
         (plain, keys.per_layer(layers, name, low=1)) for name, plain in PER_LAYER.items() if keys.is_list(name)
     ]
+    for name, plain in PER_LAYER.items():
+        if name == plain or keys.listed(name):
+            continue
+        if name in keys.defaults:
+            keys.log.assume(keys.name(name), f"{plain} in every layer", keys.origin)
     if keys.has("block_configs"):
         found += _block_columns(keys, layers)
     return found

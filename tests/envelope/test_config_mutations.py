@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from envelope import config, groups, parameters
 
 CONFIGS = {path.stem: json.loads(path.read_text()) for path in sorted(Path("tests/data/configs").glob("*.json"))}
+OTHERS = {row["name"]: row["config"] for row in json.loads(Path("tests/data/other_configs.json").read_text())}
 WRONG = st.one_of(
     st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.floats(), st.text(max_size=20),
     st.lists(st.integers(-3, 10**6), max_size=80), st.dictionaries(st.text(max_size=5), st.integers(), max_size=3),
@@ -58,6 +59,47 @@ def test_a_model_or_a_refusal(values):
         return
     assert parameters.resident(found.model) > 0
     assert groups.read(groups.write(found.model)) == found.model
+
+
+READINGS = {name: config.read(values) for name, values in (CONFIGS | OTHERS).items()}
+
+
+@st.composite
+def slips(draw):
+    """(name, config with one key dropped, nulled, negated, enlarged, renamed or of another type)."""
+    name = draw(st.sampled_from(sorted(READINGS)))
+    values = copy.deepcopy((CONFIGS | OTHERS)[name])
+    # What files say about storage changes no shape.
+    *parents, key = draw(st.sampled_from(sorted(place for place in places(values) if "quantization_config" not in place)))
+    owner = values
+    for parent in parents:
+        owner = owner[parent]
+    how = draw(st.sampled_from(["drop", "null", "negate", "text", "list", "huge", "rename", "fraction"]))
+    stated = owner[key]
+    number = isinstance(stated, int | float) and not isinstance(stated, bool)
+    if how == "drop":
+        del owner[key]
+    elif how == "rename":
+        owner[f"{key}_x"] = owner.pop(key)
+    elif how in ("negate", "fraction"):
+        owner[key] = (-stated if how == "negate" else stated + 0.5) if number and stated else None
+    else:
+        owner[key] = {"null": None, "text": str(stated) + "x", "list": [stated], "huge": 10**30}[how]
+    return name, key, values
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(slips())
+def test_never_another_model_without_a_word(slip):
+    """One slip gives the same model, or something newly assumed or listed, or a refusal."""
+    name, key, values = slip
+    try:
+        found = config.read(values)
+    except config.Refused:
+        return
+    before = READINGS[name]
+    said = set(found.assumed) - set(before.assumed) or set(found.ignored) - set(before.ignored)
+    assert found.model == before.model or said, key
 
 
 @pytest.mark.parametrize(
