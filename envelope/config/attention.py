@@ -89,7 +89,8 @@ def _window(keys: Keys, family: Family) -> int:
         return keys.whole("sliding_window_size", high=10**9) + family.window_extra
     window = keys.whole("sliding_window", high=10**9)
     if family.window_extra:
-        keys.log.assume(keys.name("sliding_window_size"), window - 1, "absent: sliding_window counts the current token, as in the class default")
+        why = "absent: sliding_window counts the current token, as in the class default"
+        keys.log.assume(keys.name("sliding_window_size"), window - 1, why)
     other = keys.state("sliding_window_size")[1]
     if other not in (window, None) and keys.has("sliding_window_size"):
         raise Refused(keys.name("sliding_window_size"), other, f"the same as sliding_window, which is {window}")

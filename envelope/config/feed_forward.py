@@ -51,7 +51,8 @@ def routed(keys: Keys) -> bool:
         value = keys.default(EXPERTS, MISSING, "")
     if value is MISSING or value is None:
         if keys.has(*TOP_K):
-            raise Refused(keys.name(key), keys.values.get(key, MISSING), f"a number of experts, since {keys.state(*TOP_K)[0]} is given")
+            needed = f"a number of experts, since {keys.state(*TOP_K)[0]} is given"
+            raise Refused(keys.name(key), keys.values.get(key, MISSING), needed)
         return False
     if isinstance(value, list):
         return True
@@ -154,7 +155,8 @@ def _block(keys: Keys, family: Family, count: int, hidden: int, sparse: bool, ha
     if keys.has("enable_moe_block"):
         # Gemma 4 runs a dense block beside its experts, with three more norms (`modeling_gemma4.py`).
         return Block(mixture, _dense(keys, keys.whole(*WIDTH), count, hidden), 3 * hidden)
-    latent_norms = 2 if family.latent_norms else 1 if keys.stated_or_default("latent_moe_use_norm") and keys.flag("latent_moe_use_norm") else 0
+    normed = keys.stated_or_default("latent_moe_use_norm") and keys.flag("latent_moe_use_norm")
+    latent_norms = 2 if family.latent_norms else int(normed)
     return Block(mixture, norms=latent_norms * mixture.latent)
 
 

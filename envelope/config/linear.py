@@ -13,6 +13,10 @@ KERNEL = ("conv_kernel", "mamba_d_conv")
 EXPAND = ("expand", "mamba_expand")
 GROUPS = ("n_groups", "mamba_n_groups")
 CONV_BIAS = ("use_conv_bias", "mamba_conv_bias")
+KDA = (
+    "num_heads", "head_dim", "short_conv_kernel_size", "use_full_rank_gate", "gate_lower_bound", "full_attn_layers",
+    "kda_layers",
+)  # fmt: skip
 KEYS = (
     *MAMBA2_HEADS, *MAMBA_HEAD_DIM, *STATE, *KERNEL, *EXPAND, *GROUPS, *CONV_BIAS, "mamba_proj_bias", "mamba_dt_rank",
     "mamba_d_ssm", "mamba_rms_norm", "conv_L_cache", "conv_bias", "linear_num_heads", "linear_head_dim",
@@ -65,10 +69,9 @@ def kda(keys: Keys) -> tuple[LinearAttention, int]:
         heads, dim = inner.whole("num_heads"), inner.whole("head_dim")
         kernel = inner.whole("short_conv_kernel_size")
         full_gate = inner.flag("use_full_rank_gate")
-        known = ("num_heads", "head_dim", "short_conv_kernel_size", "use_full_rank_gate", "gate_lower_bound", "full_attn_layers", "kda_layers")
         for name in section:
-            if name not in known:
-                raise Refused(inner.name(str(name)[:60]), section[name], f"one of {', '.join(known)}")
+            if name not in KDA:
+                raise Refused(inner.name(str(name)[:60]), section[name], f"one of {', '.join(KDA)}")
     channels = 3 * heads * dim
     vectors = channels * kernel + heads * dim + heads
     return LinearAttention("kda", heads, dim, dim, channels, kernel, heads, full_gate, vectors=vectors), dim

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -24,7 +25,10 @@ ORIGIN = "absent: class default of the public implementation"
 ESSENTIAL = ("hidden_size", "num_hidden_layers", "num_layers", "vocab_size", "num_attention_heads")
 
 
-def read(config: str | bytes | Mapping, quant: str | bytes | Mapping | None = None, index: str | bytes | Mapping | None = None) -> Reading:
+Source = str | bytes | Mapping
+
+
+def read(config: Source, quant: Source | None = None, index: Source | None = None) -> Reading:
     """Read a `config.json`, and `hf_quant_config.json` and `model.safetensors.index.json` where given.
 
     Raises Refused, naming the key, for a file that cannot be sized; raises nothing else.
@@ -68,6 +72,9 @@ def _text(values: dict, log: Log) -> tuple[Keys, Keys]:
     for name in OUTER_SECTIONS:
         section = top.section(name)
         if section is not None:
+            for other, value in values.items():
+                if other != name and isinstance(value, Mapping) and isinstance(other, str) and other.endswith("_config"):
+                    log.assume(other[:80], "left out", "a part beside the language model: not in the total")
             top = Keys(section, log, path=f"{name}.")
     for name in TEXT_SECTIONS:
         section = top.section(name)
@@ -93,7 +100,9 @@ def _family(text: Mapping, top: Mapping, log: Log) -> tuple[str, Family, bool]:
         raise Refused("model_type", stated, "a text")
     name = (stated or "")[:60]
     log.assume(
-        "model_type", name or "nothing", "a family nobody has described here: read by its keys, with the common choices for norms and biases"
+        "model_type",
+        name or "nothing",
+        "a family nobody has described here: read by its keys, with the common choices for norms and biases",
     )
     return name, Family(), False
 
@@ -111,7 +120,8 @@ def _from_architecture(name: object) -> str:
     if not isinstance(name, str) or len(name) > 100:
         return ""
     stem = name.split("For")[0]
-    return "".join(("_" if i and letter.isupper() and not stem[i - 1].isupper() else "") + letter.lower() for i, letter in enumerate(stem)).replace("mini_cpm", "minicpm")
+    words = re.sub(r"(?<=[^A-Z])(?=[A-Z])", "_", stem)
+    return words.lower().replace("mini_cpm", "minicpm")
 
 
 def _name(top: Mapping) -> str:
