@@ -49,6 +49,13 @@ class Split:
         if self.base not in FORMATS:
             raise ValueError(f"format {self.base!r:.40} must be one of {', '.join(FORMATS)}")
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.base, self.rules))
+
+    def __hash__(self) -> int:
+        return self._hash
+
     def __str__(self) -> str:
         written = [self.base]
         for rule in self.rules:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from envelope import experts
@@ -61,7 +61,6 @@ class Evaluation:
         self.scenario = scenario
         self._found: dict[str, Quantity] = {}
         self._tiers: list[set[str]] = []
-        self._reads: dict[float, dict[tuple[str, str], float]] = {}
         self._once: dict[object, tuple[Any, str, frozenset[str]]] = {}
 
     def __getitem__(self, key: str) -> Any:
@@ -140,16 +139,18 @@ class Evaluation:
 
     def read(self, tokens: float) -> dict[tuple[str, str], float]:
         """Bytes of weights one step with `tokens` tokens reads, by (part, format)."""
-        model, split = self.model, self.split
-        if tokens not in self._reads:
+        return _weights_read(self.model, self.split, tokens)
 
-            def touched(mixture: MixtureOfExperts) -> float:
-                # Identity experts take part in the choice and hold nothing.
-                chosen = mixture.experts + mixture.zero_experts
-                return experts.touched(chosen, mixture.top_k, tokens) * mixture.experts / chosen
 
-            self._reads[tokens] = read_per_step(model, split, touched)
-        return self._reads[tokens]
+# A chart asks for some 125 batches of one model, and the same ones at the next edit.
+@lru_cache(maxsize=1024)
+def _weights_read(model: Model, split: Split, tokens: float) -> dict[tuple[str, str], float]:
+    def touched(mixture: MixtureOfExperts) -> float:
+        # Identity experts take part in the choice and hold nothing.
+        chosen = mixture.experts + mixture.zero_experts
+        return experts.touched(chosen, mixture.top_k, tokens) * mixture.experts / chosen
+
+    return read_per_step(model, split, touched)
 
 
 class Envelope:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import ClassVar
 
 # A shape beyond this is a slip: the largest published matrices are under 2^20 wide.
@@ -345,6 +346,14 @@ class Model:
         placed = [position for group in self.groups for position in group.positions]
         if placed and sorted(placed) != list(range(self.layers)):
             raise ValueError(f"positions must place each of the {self.layers} layers once")
+
+    @cached_property
+    def _hash(self) -> int:
+        # Counts are kept per model, and a hash of every layer at every look-up cost a tenth of an edit.
+        return hash(tuple(getattr(self, one.name) for one in fields(self) if one.compare))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def layers(self) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from envelope import pools
-from envelope.fields.base import decimal_text
+from envelope.fields.base import BYTES, decimal_text
 from envelope.findings import Finding
+from envelope.quantities.capacity import budget, replica_sessions
 from envelope.quantities.pools import cost_and_need, sessions_at
 from envelope.units import shorten, text, token_text
 
@@ -209,15 +211,16 @@ def driver_memory(envelope: Envelope) -> Finding | None:
     if machine.memory_driver is None or "hbm" in envelope.scenario.given or machine.memory_is == "driver":
         return None
     reported = Fraction(machine.memory_driver.value)
-    other = type(envelope)(envelope.scenario.with_(hbm=reported))
-    mine, more = envelope.value("sessions"), other.value("sessions")
-    if mine is None or more is None or mine == more:
+    e, layout = envelope.evaluation, envelope.scenario.layout
+    mine, per_gpu = e["sessions"], replace(budget(e), hbm=reported).per_gpu
+    more = layout.dp * replica_sessions(e, per_gpu, layout.tp, layout.pp, e.input("pool_ratio"))
+    if mine == more:
         return None
     words = (
         f"A {machine.short_name.split()[-1]} driver reports {text(reported, 'bytes', 4)}, not "
         f"{text(envelope.scenario['hbm'], 'bytes', 4)}: with that, {more:,} sessions."
     )
-    return Finding("driver_memory", "note", words, {"hbm": other.scenario.text("hbm")}, 0.02)
+    return Finding("driver_memory", "note", words, {"hbm": BYTES.write(reported)}, 0.02)
 
 
 def context_beyond_model(envelope: Envelope) -> Finding | None:
