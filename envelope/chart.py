@@ -47,7 +47,6 @@ class Chart:
     series: tuple[Series, ...] = ()
     marks: tuple[Mark, ...] = ()
     log_x: bool = True
-    log_y: bool = False
     reason: str = ""
 
 

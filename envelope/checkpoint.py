@@ -191,12 +191,6 @@ def main_format(model: Model, split: Split) -> str:
     return max(totals, key=lambda key: totals[key])
 
 
-def bits_per_parameter(model: Model, split: Split) -> Fraction:
-    """Mean bits a parameter takes in the file, scales included."""
-    found = pieces(model, split)
-    return sum((piece.bytes for piece in found), Fraction(0)) * 8 / sum(piece.parameters for piece in found)
-
-
 def hub_displayed(model: Model, split: Split) -> int:
     """Elements the Hub displays for this file: packed bytes and block scales count once each."""
     return sum(piece.stored_elements for piece in pieces(model, split)) + sum(_router_buffers(model).values())

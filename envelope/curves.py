@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from envelope import curves_decisions, experts, pools
 from envelope.chart import Chart, Mark, Series, draw, spread
+from envelope.fields.base import decimal_text
 from envelope.quantities.capacity import chosen_ratio, rank_costs
-from envelope.quantities.pools import cost_and_need, sessions_at
+from envelope.quantities.pools import cost_and_need, default_ratio, sessions_at
 from envelope.units import shorten, text, token_text
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def _pool_ratio(e: Evaluation) -> Chart:
     e["pool_bytes"]
     mixed = e.input("mix") is not None
     context = e.input("context")
-    chosen, best = e["pool_ratio"], e["best_pool_ratio"]
+    chosen, best, started_with = e["pool_ratio"], e["best_pool_ratio"], default_ratio(e)
     low = min(float(min(chosen, best)) / 4, 0.004)
-    points = sorted({*spread(low, 1.0), float(best), float(chosen), float(pools.SGLANG_DEFAULT_RATIO)})
+    points = sorted({*spread(low, 1.0), float(best), float(chosen), float(started_with)})
     mine = "this mix" if mixed else token_text(context)
     others = [] if mixed else [length for length in (context // 4, context * 8) if length]
     series = [_series(e, mine, None, points, "main")]
@@ -39,10 +40,10 @@ def _pool_ratio(e: Evaluation) -> Chart:
         ratio = pools.best_ratio(pools.demand(mix, cost.window, e.input("chunk")))
         series.append(_series(e, token_text(length), mix, sorted({*points, float(ratio)}), "other"))
         marks.append(_mark(e, mix, token_text(length), ratio, "plain"))
-    if chosen not in (best, pools.SGLANG_DEFAULT_RATIO):
+    if chosen not in (best, started_with):
         marks.append(_mark(e, None, f"{mine} at", chosen, "chosen"))
-    default = sessions_at(e, pools.SGLANG_DEFAULT_RATIO)
-    marks.append(Mark(f"{default:,} at the default 0.8", float(pools.SGLANG_DEFAULT_RATIO), default, "default"))
+    default = sessions_at(e, started_with)
+    marks.append(Mark(f"{default:,} at the default {decimal_text(started_with)}", float(started_with), default, "default"))
     top = sessions_at(e, chosen_ratio(e, need)) or 1
     title = f"The default ratio fits {default:,} of {top:,} sessions" if default < top else "The default ratio fits as many as any"
     return Chart("pool-ratio", title, "sessions by ratio of sliding to full pool tokens", "pool ratio (log)", "sessions", "ratio", "sessions", tuple(series), tuple(marks))

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from envelope import benchmark, catalog, pools, speculation
 from envelope.chart import Chart, Mark, Series, draw, spread
+from envelope.fields.base import decimal_text
 from envelope.quantities.capacity import rank_costs, replica_sessions
 from envelope.quantities.cost import SMALLEST, cost_at, cost_of, smallest_cache
 from envelope.quantities.model import session_bytes
 from envelope.quantities.parallelism import balance, mixture
 from envelope.quantities.pool_mix import mix_best, mix_of
-from envelope.quantities.pools import cost_and_need
+from envelope.quantities.pools import cost_and_need, default_ratio
 from envelope.quantities.registry import Unavailable
 from envelope.quantities.speculation import all_bytes, expert_ratio
 from envelope.units import money, shorten, token_text
@@ -166,7 +167,7 @@ def _pool_mixes(e: Evaluation) -> Chart:
     held = {
         "its own best ratio": [_unrounded(e, one, mix_best(e, one)) for one in mixes],
         f"the ratio for {token_text(long)} alone": [_unrounded(e, one, longest) for one in mixes],
-        "SGLang's default 0.8": [_unrounded(e, one, pools.SGLANG_DEFAULT_RATIO) for one in mixes],
+        f"SGLang's default {decimal_text(default_ratio(e))}": [_unrounded(e, one, default_ratio(e)) for one in mixes],
     }
     series = tuple(Series(label, shares, tuple(ys), "main" if index == 0 else "other") for index, (label, ys) in enumerate(held.items()))
     marks = tuple(Mark(f"{label}: {int(ys[10]):,}", 0.5, ys[10], "best" if index == 0 else "plain") for index, (label, ys) in enumerate(held.items()))

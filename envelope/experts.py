@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import expm1, log, log1p
+from math import expm1, log1p
 
 
 def touched(experts: int, top_k: int, tokens: float) -> float:

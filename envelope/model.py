@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import ClassVar
 
@@ -367,10 +367,6 @@ class Model:
             for group in self.groups
             if isinstance(group.feed_forward, MixtureOfExperts)
         )
-
-    def replace_groups(self, groups: tuple[LayerGroup, ...]) -> Model:
-        """Return the same model with other layers."""
-        return replace(self, groups=groups)
 
 
 def keeps_whole_context(attention: Attention) -> bool:

@@ -12,6 +12,14 @@ from envelope.ranks import heads_share
 
 # SGLang's swa_full_tokens_ratio when nobody sets it (0.5.5 to 0.5.23, arg_groups/fields/schedule.py).
 SGLANG_DEFAULT_RATIO = Fraction(8, 10)
+# The same for compressed caches (DeepSeek V4), which SGLang overrides (0.5.23, arg_groups/model_overrides/deepseek_v4.py).
+SGLANG_COMPRESSED_RATIO = Fraction(1, 10)
+
+
+def sglang_default_ratio(caches: Sequence[LayerCache]) -> Fraction:
+    """SGLang's swa_full_tokens_ratio for a model with these layers when nobody sets it."""
+    compressed = any(cache.kind == "compressed" for cache in caches)
+    return SGLANG_COMPRESSED_RATIO if compressed else SGLANG_DEFAULT_RATIO
 
 
 @dataclass(frozen=True)

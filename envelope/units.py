@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-GB = 10**9
 GIB = 2**30
 
 # Tokens count in binary (128K is 131,072); everything else in decimal. Bytes name their own base.

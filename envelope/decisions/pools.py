@@ -9,7 +9,7 @@ from envelope.decisions.words import advice, applying, needed, provenance
 from envelope.evaluation import Envelope
 from envelope.fields.base import decimal_text
 from envelope.quantities.pool_mix import mix_best, mix_of, mix_words, pool_count
-from envelope.quantities.pools import sessions_at
+from envelope.quantities.pools import default_ratio, sessions_at
 from envelope.quantities.registry import Unavailable
 from envelope.sections import Content, Section, Table
 from envelope.units import shorten, text, token_text
@@ -63,16 +63,16 @@ def _published(envelope: Envelope) -> Table:
 
 def _lengths(envelope: Envelope) -> Table:
     e = envelope.evaluation
-    mine = needed(envelope, "pool_ratio")
+    mine, started_with = needed(envelope, "pool_ratio"), default_ratio(e)
     rows = []
     for length in sorted({*_LENGTHS, e.input("context")}):
         mix = ((length, 1),)
         best = pools.round_up(mix_best(e, mix))
-        most, held, default = (sessions_at(e, ratio, mix) for ratio in (best, mine, pools.SGLANG_DEFAULT_RATIO))
+        most, held, default = (sessions_at(e, ratio, mix) for ratio in (best, mine, started_with))
         lost = f"{1 - held / most:.0%}" if most else ""
         rows.append((token_text(length), decimal_text(best), f"{most:,}", f"{held:,}", lost, f"{default:,}"))
     shown = shorten(float(mine), 3)
-    return Table("One ratio at other lengths", ("Context", "Best ratio", "Sessions", f"At {shown}", "Lost", "At 0.8"), tuple(rows), "Ratios are rounded up as printed, and the sessions counted with the printed value.")
+    return Table("One ratio at other lengths", ("Context", "Best ratio", "Sessions", f"At {shown}", "Lost", f"At {decimal_text(started_with)}"), tuple(rows), "Ratios are rounded up as printed, and the sessions counted with the printed value.")
 
 
 def _headroom(envelope: Envelope) -> Table:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-GIB = 2**30
+from envelope.units import GIB
+
 
 _N = r"(\d[\d,]{0,17})"
 _D = r"(\d[\d,]{0,9}(?:\.\d{1,6})?)"

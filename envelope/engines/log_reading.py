@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from envelope.engines.log_lines import GIB, PATTERNS, Pattern, word
+from envelope.engines.log_lines import PATTERNS, Pattern, word
 from envelope.engines.releases import release
+from envelope.units import GIB
 
 LONGEST = 2_000_000  # characters read; a start-up log is under 200,000
 _LINES = 40_000

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from envelope.engines.releases import Release
 from envelope.model import Dense, MixtureOfExperts, Model
+from envelope.units import GIB
 
-GIB = 2**30
 
 # vLLM subtracts an estimate of graph memory from 0.20.0 on (envs.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS).
 GRAPHS_ESTIMATED = Release((0, 20, 0))

@@ -20,17 +20,10 @@ WIDTHS_APART = Release((0, 5, 10))
 # One more state slot, for padding, is allocated from here on.
 PADDING_SLOT = Release((0, 5, 23))
 
-DEFAULT_RATIO = Fraction(8, 10)
-DEEPSEEK_V4_RATIO = Fraction(1, 10)
 # mamba_full_memory_ratio: bytes for states over bytes for tokens.
 STATE_RATIO = Fraction(9, 10)
 # State slots a running request may hold while the radix cache is on.
 SLOTS_PER_REQUEST = 3
-
-
-def default_ratio(layers: tuple[Stored, ...]) -> Fraction:
-    """swa_full_tokens_ratio where nobody sets it: 0.8; DeepSeek V4 (compressed attention) 0.1."""
-    return DEEPSEEK_V4_RATIO if any(one.kind == "compressed" for one in layers) else DEFAULT_RATIO
 
 
 @dataclass(frozen=True)
@@ -184,11 +177,6 @@ def least_for_states(each: int, release: Release, draft_tokens: int) -> Fraction
 def default_requests(tokens: int, context: int) -> int:
     """max_running_requests where nobody sets it: 512 per context that fits, 2,048 to 4,096, at most half the tokens."""
     return min(max(2048, min(4096, int(Fraction(tokens, context) * 512))), tokens // 2)
-
-
-def starts(found: Pools, one: Cell, page: int, release: Release) -> bool:
-    """True where the sliding pool exceeds one window and one page, which 0.5.23 checks at start."""
-    return release < DRAFT_IN_CELL or not one.sliding or found.sliding > one.window + page
 
 
 # (memory below, prefill chunk, largest decode graph at TP below 4, at TP 4 and more), memory in GiB.

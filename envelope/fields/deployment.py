@@ -7,10 +7,10 @@ from fractions import Fraction
 from envelope import catalog
 from envelope.checkpoint import Split, uniform
 from envelope.fields.base import (
-    BYTES, CHOICE, COUNT, NUMBER, RATE, RATIO, SHARE, TEXT, TOKENS, Default, Field, InputError, Known, constant, unset,
+    BYTES, CHOICE, COUNT, NUMBER, RATE, RATIO, SHARE, TEXT, TOKENS, Default, Field, Known, constant, unset,
 )  # fmt: skip
 from envelope.formats import CACHE_FORMATS, FORMATS, WEIGHT_FORMATS
-from envelope.model import LatentAttention, CompressedAttention, is_windowed
+from envelope.model import CompressedAttention, is_windowed
 from envelope.ranks import keeps_one_record
 
 CHECKPOINT, MACHINE, ENGINE = "Checkpoint", "Machine", "Engine"
@@ -64,10 +64,6 @@ def _tp(known: Known) -> Default:
     if known.model and keeps_one_record(known.model):
         return Default(1, source="one latent record per token gains nothing from tensor parallelism")
     return Default(max(1, rest), source="every GPU of the node")
-
-
-def _given_dp(known: Known) -> Default:
-    return Default(None)
 
 
 def _ep(known: Known) -> Default:

@@ -109,7 +109,7 @@ def _sglang_cell(e: Evaluation) -> sglang.Cell:
     for stage in stages:
         inside = tuple(_on_stage(layer, stage) for layer in one.layers)
         cells.append(sglang.cell(tuple(layer for layer in inside if layer.count), one.release, e.input("hybrid_manager") == "on", one.dcp))
-    return max(cells, key=lambda cell: cell.per_full_token(sglang.DEFAULT_RATIO))
+    return max(cells, key=lambda cell: cell.per_full_token(pools.SGLANG_DEFAULT_RATIO))
 
 
 def _on_stage(layer: Stored, stage: range | None) -> Stored:
@@ -122,7 +122,7 @@ def sglang_ratio(e: Evaluation, window: int) -> Fraction:
     if given != "best":
         return Fraction(given)
     need = pools.demand(e.scenario.mix, window, e.input("chunk"))
-    return min(Fraction(1), pools.round_up(chosen_ratio(e, need))) if need.sliding_tokens else sglang.DEFAULT_RATIO
+    return min(Fraction(1), pools.round_up(chosen_ratio(e, need))) if need.sliding_tokens else pools.SGLANG_DEFAULT_RATIO
 
 
 def sglang_pools(e: Evaluation, memory: Fraction) -> sglang.Pools:

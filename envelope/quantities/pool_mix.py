@@ -7,7 +7,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from envelope import pools, pricing
-from envelope.quantities.pools import cost_and_need, sessions_at
+from envelope.quantities.pools import cost_and_need, default_ratio, sessions_at
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.quantities.speed import node_cost
 from envelope.units import shorten, text, token_text
@@ -62,9 +62,9 @@ def pool_mix_sessions_long(e: Evaluation) -> Found:
     return _mixed(e, mix_best(e, ((max(length for length, _ in mix_of(e)), 1),)))
 
 
-@_quantity("pool_mix_sessions_default", "… at SGLang's default", "sessions", "whole groups of the mix at ratio 0.8", SEED)
+@_quantity("pool_mix_sessions_default", "… at SGLang's default", "sessions", "whole groups of the mix at SGLang's default ratio", SEED)
 def pool_mix_sessions_default(e: Evaluation) -> Found:
-    return _mixed(e, pools.SGLANG_DEFAULT_RATIO)
+    return _mixed(e, default_ratio(e))
 
 
 def _mixed(e: Evaluation, ratio: Fraction) -> Found:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from envelope import pools
+from envelope.cache import layer_caches
 from envelope.fields.base import decimal_text
 from envelope.quantities.capacity import chosen_ratio, rank_costs, replica_sessions
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
@@ -91,12 +92,18 @@ def sessions_recommended_ratio(e: Evaluation) -> Found:
     return Found(found, lambda: f"at {decimal_text(ratio)}: {found:,}")
 
 
-@_quantity("sessions_default_ratio", "Sessions at SGLang's default ratio", "sessions", "sessions at ratio 0.8", SEED)
+def default_ratio(e: Evaluation) -> Fraction:
+    """The pool ratio SGLang starts this model with when nobody sets one."""
+    return pools.sglang_default_ratio(layer_caches(e.model))
+
+
+@_quantity("sessions_default_ratio", "Sessions at SGLang's default ratio", "sessions", "sessions at ratio 0.8; 0.1 for compressed caches (DeepSeek V4)", SEED)
 def sessions_default_ratio(e: Evaluation) -> Found:
     cost, _ = cost_and_need(e)
-    found = sessions_at(e, pools.SGLANG_DEFAULT_RATIO)
-    share = pools.sliding_share(cost, pools.SGLANG_DEFAULT_RATIO)
-    return Found(found, lambda: f"0.8 gives sliding layers {float(share):.1%} of the memory: {found:,}")
+    ratio = default_ratio(e)
+    found = sessions_at(e, ratio)
+    share = pools.sliding_share(cost, ratio)
+    return Found(found, lambda: f"{decimal_text(ratio)} gives sliding layers {float(share):.1%} of the memory: {found:,}")
 
 
 @_quantity("pool_binds", "What binds", "text", "the pool that runs out first at the ratio; both at the best ratio")

@@ -10,7 +10,7 @@ from envelope import pools
 from envelope.fields.base import BYTES, decimal_text
 from envelope.findings import Finding
 from envelope.quantities.capacity import budget, replica_sessions
-from envelope.quantities.pools import cost_and_need, sessions_at
+from envelope.quantities.pools import cost_and_need, default_ratio, sessions_at
 from envelope.units import shorten, text, token_text
 
 if TYPE_CHECKING:
@@ -60,23 +60,23 @@ def default_pool_ratio(envelope: Envelope) -> Finding | None:
     if default >= best:
         return None
     set_to = e["recommended_pool_ratio"]
-    share = float(pools.sliding_share(cost, pools.SGLANG_DEFAULT_RATIO))
+    started_with = default_ratio(e)
+    share = float(pools.sliding_share(cost, started_with))
     words = (
-        f"SGLang's default pool ratio 0.8 gives {share:.0%} of cache memory to layers that hold "
+        f"SGLang's default pool ratio {decimal_text(started_with)} gives {share:.0%} of cache memory to layers that hold "
         f"{cost.window:,} tokens: {default:,} sessions instead of {best:,}."
     )
     chosen = envelope.scenario["pool_ratio"]
-    if chosen == pools.SGLANG_DEFAULT_RATIO:
+    if chosen == started_with:
         return Finding("default_pool_ratio", "warning", words, {"pool_ratio": decimal_text(set_to)}, 1 - default / best)
     return Finding("default_pool_ratio", "note", f"{words} Launch with {decimal_text(set_to)}.", {}, 0.1 * (1 - default / best))
 
 
 def pool_ratio_off(envelope: Envelope) -> Finding | None:
     """The chosen ratio fits far fewer sessions than the best one."""
-    chosen = envelope.scenario["pool_ratio"]
-    if chosen in ("best", pools.SGLANG_DEFAULT_RATIO) or envelope.scenario["engine"] == "vllm":
+    chosen, e = envelope.scenario["pool_ratio"], envelope.evaluation
+    if chosen in ("best", default_ratio(e)) or envelope.scenario["engine"] == "vllm":
         return None
-    e = envelope.evaluation
     mine, best, set_to = e["sessions"], e["sessions_recommended_ratio"], e["recommended_pool_ratio"]
     if mine >= best * 0.9:
         return None

@@ -15,12 +15,11 @@ from envelope.quantities.engine import limits
 from envelope.quantities.engine_rank import activations, rank, sglang_ratio, vllm_plan
 from envelope.ranks import keeps_one_record
 from envelope.rules.offers import changed, offer
-from envelope.units import shorten, token_text
+from envelope.units import GIB, shorten, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope
 
-GIB = 2**30
 # Where the sparse latent kernels of consumer Blackwell (SM120) took BF16 only (voipmonitor/rtx6kpro, GLM-5 guide).
 _SM120 = ("rtx-pro-6000-blackwell", "rtx-5090", "dgx-spark")
 

@@ -1,8 +1,11 @@
 """Each rule fires on its case and not on its neighbour."""
 
+from pathlib import Path
+
 import pytest
 
-from envelope import evaluate
+from envelope import config, evaluate, pasted
+from envelope.curves import pool_ratio
 
 # rule, a state where it speaks, a neighbour where it is silent
 CASES = [
@@ -86,3 +89,14 @@ def test_the_default_ratio_says_its_numbers():
 def test_setting_what_it_says_gives_what_it_says():
     envelope = evaluate(pool_ratio="0.8")
     assert evaluate(envelope.scenario.with_(**envelope.findings[0].set)).value("sessions") == 258
+
+
+def test_deepseek_v4_starts_with_a_tenth():
+    """Source: SGLang 0.5.23, arg_groups/model_overrides/deepseek_v4.py: swa_full_tokens_ratio 0.1 where nobody sets it."""
+    given = pasted.inputs(config.read(Path("tests/data/configs/deepseek-ai--DeepSeek-V4-Flash.json").read_text()))
+    envelope = evaluate(**given, pool_ratio="0.1")
+    assert envelope.value("sessions_default_ratio") == envelope.value("sessions")
+    assert [mark.label.split(" at ")[1] for mark in pool_ratio(envelope).marks if mark.kind == "default"] == ["the default 0.1"]
+    assert "pool_ratio_off" not in {finding.key for finding in envelope.findings}
+    words = next(finding.text for finding in envelope.findings if finding.key == "default_pool_ratio")
+    assert words.startswith("SGLang's default pool ratio 0.1 gives ")
