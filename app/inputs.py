@@ -43,12 +43,12 @@ def fields_shown(state: State, group: str) -> tuple[Field, ...]:
 def group(state: State, name: str, folded: frozenset[str]) -> Markup | None:
     """One group as a folding part of the form; None where none of its fields applies.
 
-    Fields that only override what is derived, and long texts, stand folded at its end.
+    Rare fields, those that only override what is derived, and long texts stand folded at its end.
     """
     shown = fields_shown(state, name)
     if not shown:
         return None
-    rare = tuple(field for field in shown if field.follows or field.kind is TEXT)
+    rare = tuple(field for field in shown if field.rare or field.follows or field.kind is TEXT)
     usual = tuple(field for field in shown if field not in rare)
     inner = f"{name}/{_MORE}"
     return _fold(

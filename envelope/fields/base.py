@@ -186,7 +186,8 @@ class Field:
 
     `default` gives the value from what is settled before it, `choices` (key, label) pairs where only those are
     accepted, `bounds` inclusive limits in base units, `applies` whether this set-up has such a thing.
-    `follows` names the quantity shown in an empty field that only overrides.
+    `follows` names the quantity shown in an empty field that only overrides. A `rare` field is one that few
+    change before they have an engine running; forms may fold it away.
     """
 
     key: str
@@ -199,6 +200,7 @@ class Field:
     choices: Callable[[Known], tuple[tuple[str, str], ...]] = _no_choices
     applies: Callable[[Known], bool] = _always
     follows: str = ""
+    rare: bool = False
 
     def read(self, given: object, known: Known) -> Value:
         """Read what was typed or passed. Raises InputError saying what is accepted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from envelope import catalog, groups, published
@@ -104,7 +105,8 @@ def _state_blocks(known: Known) -> Default:
 
 _ON_OFF = (("on", "on"), ("off", "off"))
 
-FIELDS = (
+# What a running engine's log settles.
+_DETAILS = (
     Field("engine_version", "Engine version", RELEASE, ENGINE, "The release; memory rules and log lines changed between them.", _newest, applies=lays_out),
     Field("max_model_len", "Longest request", TOKENS, ENGINE, "max_model_len (vLLM), context-length (SGLang): what one request may grow to.", _longest, bounds=(1, 10**9)),
     Field("max_num_seqs", "Requests at once", COUNT, ENGINE, "max_num_seqs, max_running_requests: a cap beside memory.", _max_num_seqs, bounds=(1, 10**6)),
@@ -132,3 +134,5 @@ FIELDS = (
           "Blocks one session holds per group of state layers: 1, 2 with prefix caching, one more per draft token and per prefill checkpoint.",
           _state_blocks, bounds=(1, 10**4), applies=lambda known: _has_state(known) and _vllm(known)),
 )  # fmt: skip
+
+FIELDS = tuple(replace(field, rare=True) for field in _DETAILS)

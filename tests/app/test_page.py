@@ -123,6 +123,15 @@ class TestForm:
         reader.commit("gpu_hour", "cheap")
         assert "gpu_hour" in rows(reader.region("inputs-prices"))
 
+    def test_what_few_change_stands_folded_and_opens_for_its_error(self):
+        reader = Reader("?model=muse-spark-open&block_size=16")
+        engine = reader.region("inputs-engine")
+        assert "block_size" not in rows(engine) and engine.one("details", data_fold="Engine/more").one("summary").text == "more 1 changed"
+        reader.do("fold", name="Engine/more", open="True")
+        reader.commit("block_size", "none")
+        reader.do("fold", name="Engine/more", open="False")
+        assert "block_size" in rows(reader.region("inputs-engine"))
+
 
 class TestFollowing:
     def test_only_what_changed_is_shown_again(self):
