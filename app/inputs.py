@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
-from envelope.fields.base import TEXT, Field
+from envelope.fields.base import TEXT, Default, Field, Value
 from envelope.quantities import BY_KEY as QUANTITIES
-from envelope.scenario import FIELDS
+from envelope.scenario import BY_KEY, FIELDS
 from envelope.units import text
 
 from app.header import chip
@@ -15,7 +17,6 @@ from app.state import RESETS, State
 
 # The order in which people ask; groups named nowhere here follow as they are declared.
 _FIRST = ("Workload", "Engine", "Model", "Checkpoint", "Machine")
-_ABSENT = object()
 CALIBRATED = "calibrated from your log"
 
 
@@ -25,6 +26,7 @@ def groups() -> tuple[str, ...]:
     return (*(name for name in _FIRST if name in declared), *(name for name in declared if name not in _FIRST))
 
 
+_IN_GROUP = {name: tuple(field for field in FIELDS if field.group == name and field.key not in RESETS) for name in groups()}
 FOLDED = frozenset(groups()) - frozenset(_FIRST)
 FOLDED_NARROW = frozenset(groups()) - {"Workload"}
 _MORE = "more"
@@ -35,8 +37,8 @@ def fields_shown(state: State, group: str) -> tuple[Field, ...]:
     scenario = state.envelope.scenario
     return tuple(
         field
-        for field in FIELDS
-        if field.group == group and field.key not in RESETS and (scenario.applies(field.key) or field.key in state.errors)
+        for field in _IN_GROUP[group]
+        if scenario.applies(field.key) or field.key in state.errors
     )
 
 
@@ -74,45 +76,66 @@ def _fold(state: State, name: str, title: str, inside: tuple[Field, ...], folded
     )
 
 
+class _Facts(NamedTuple):
+    """All that a row shows beside its field: what is typed, what is in use, and what is wrong."""
+
+    typed: str | None
+    value: Value
+    default: Default
+    given: bool
+    changed: bool
+    calibrated: bool
+    error: str | None
+    choices: tuple[tuple[str, str], ...]
+    behind: object  # the value that an empty text, or a word such as `best`, stands for
+
+    @property
+    def mark(self) -> Markup | None:
+        """A chip where the preset's value is in use and is not sourced."""
+        return chip(self.default.tier, self.default.why, short=True) if not self.given and self.default.value is not None else None
+
+
 def row(state: State, field: Field, prefix: str = "field") -> Markup:
     """One field: label, input, what it was understood as or what is wrong, and the way back."""
-    key = field.key
-    error = state.errors.get(key)
-    changed = state.changed(key)
-    words = error or " · ".join(filter(None, (echo(state, field), CALIBRATED if state.calibrated(key) else "")))
+    key, scenario = field.key, state.envelope.scenario
+    value = scenario.values.get(key)
+    behind = field.follows or (key if isinstance(value, str) and key in QUANTITIES else "")
+    return _row(
+        key, prefix,
+        _Facts(
+            state.texts.get(key), value, scenario.defaults[key], key in scenario.given or not scenario.applies(key), state.changed(key),
+            state.calibrated(key), state.errors.get(key), scenario.choices(key), state.envelope.value(behind) if behind else None,
+        ),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=512)  # a keystroke changes a few rows of some forty
+def _row(key: str, prefix: str, facts: _Facts) -> Markup:
+    field, error = BY_KEY[key], facts.error
+    shown = facts.typed if facts.typed is not None else field.kind.write(facts.value) if facts.value is not None else ""
+    words = error or " · ".join(filter(None, (_echo(field, facts, shown), CALIBRATED if facts.calibrated else "")))
     ids = {"id": f"{prefix}-{key}", "data_key": key, "aria_invalid": "true" if error else None}
     ids["aria_describedby"] = f"{prefix}-{key}-says" if words else None
-    classes = ["row", "changed" if changed else "", "wrong" if error else "", "wide" if field.kind is TEXT else ""]
+    classes = ["row", "changed" if facts.changed else "", "wrong" if error else "", "wide" if field.kind is TEXT else ""]
     return tag(
         "div",
         tag("label", field.label, for_=f"{prefix}-{key}", title=field.help),
-        _mark(state, key),
-        button(join(tag("span", f"Put {field.label} back", class_="unseen"), tag("span", "↺", aria_hidden="true")), "reset", data_key=key, class_="back", title="Put back") if changed else None,
-        _input(state, field, ids),
+        facts.mark,
+        button(join(tag("span", f"Put {field.label} back", class_="unseen"), tag("span", "↺", aria_hidden="true")), "reset", data_key=key, class_="back", title="Put back") if facts.changed else None,
+        _input(field, facts, shown, ids),
         tag("p", words, id=f"{prefix}-{key}-says", class_="error" if error else "echo") if words else None,
         class_=" ".join(filter(None, classes)),
         data_row=key,
     )
 
 
-def _mark(state: State, key: str) -> Markup | None:
-    scenario = state.envelope.scenario
-    if key in scenario.given or not scenario.applies(key):
-        return None
-    default = scenario.defaults[key]
-    return chip(default.tier, default.why, short=True) if default.value is not None else None
-
-
-def _input(state: State, field: Field, ids: dict[str, object]) -> Markup:
-    scenario = state.envelope.scenario
-    shown = state.text(field.key)
-    choices = scenario.choices(field.key)
-    if choices:
-        return tag("select", _options(choices, shown), **ids)
+def _input(field: Field, facts: _Facts, shown: str, ids: dict[str, object]) -> Markup:
+    if facts.choices:
+        return tag("select", _options(facts.choices, shown), **ids)
     if field.kind is TEXT:
         return tag("textarea", shown, rows="2", spellcheck="false", autocomplete="off", **ids)
     return tag(
-        "input", type="text", inputmode=_keyboard(field), autocomplete="off", spellcheck="false", value=shown, placeholder=_placeholder(state, field),
+        "input", type="text", inputmode=_keyboard(field), autocomplete="off", spellcheck="false", value=shown, placeholder=_placeholder(field, facts),
         class_="long" if len(shown) > 11 else None, **ids,
     )
 
@@ -125,35 +148,32 @@ def _options(choices: Iterable[tuple[str, str]], shown: str) -> Iterable[Markup]
     return (tag("option", label, value=value, selected=value == shown) for value, label in choices)
 
 
-def _placeholder(state: State, field: Field) -> str:
+def _placeholder(field: Field, facts: _Facts) -> str:
     """What an empty field stands for: the quantity it would override, or the preset's value."""
     if field.follows:
-        quantity = state.envelope[field.follows]
-        return text(quantity.value, quantity.unit, 4) if quantity.value is not None else ""
-    default = state.envelope.scenario.defaults[field.key].value
-    return field.kind.write(default) if default is not None else "none"
+        return text(facts.behind, QUANTITIES[field.follows].unit, 4) if facts.behind is not None else ""
+    return field.kind.write(facts.default.value) if facts.default.value is not None else "none"
 
 
-def echo(state: State, field: Field) -> str:
+def _echo(field: Field, facts: _Facts, shown: str) -> str:
     """What the field was understood as, where that says more than what was typed."""
-    scenario = state.envelope.scenario
-    value = scenario.values.get(field.key, _ABSENT)
-    if value is None or value is _ABSENT or scenario.choices(field.key) or field.kind is TEXT:
+    value = facts.value
+    if value is None or facts.choices or field.kind is TEXT:
         return ""
     if isinstance(value, str):
-        return _derived(state, field.key)
+        return _derived(field.key, facts.behind)
     said = field.kind.echo(value)
-    if _bare(said) == _bare(state.text(field.key)):
+    if _bare(said) == _bare(shown):
         return ""
-    return said if state.changed(field.key) or field.kind.unit == "tokens" else ""
+    return said if facts.changed or field.kind.unit == "tokens" else ""
 
 
-def _derived(state: State, key: str) -> str:
+def _derived(key: str, number: object) -> str:
     """The number behind a word such as `best`."""
-    if key not in QUANTITIES or state.envelope.value(key) is None:
+    if key not in QUANTITIES or number is None:
         return ""
-    quantity = state.envelope[key]
-    return f"{float(quantity.value):.7g} exact" if quantity.unit == "ratio" else text(quantity.value, quantity.unit, 4)
+    unit = QUANTITIES[key].unit
+    return f"{float(number):.7g} exact" if unit == "ratio" else text(number, unit, 4)
 
 
 def _bare(words: str) -> str:

@@ -6,12 +6,12 @@ library's pure Python form makes five times slower.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 
 Child = object  # text, Markup, None, or an iterable of those
 
 _VOID = frozenset({"input", "br", "hr"})
-_SPECIAL = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
 
 
 class Markup(str):
@@ -22,35 +22,47 @@ class Markup(str):
 
 def escape(value: object) -> str:
     """The HTML of a value: itself where it is Markup, else its text with nothing special left in it."""
-    return value if type(value) is Markup else str(value).translate(_SPECIAL)
+    if type(value) is Markup:
+        return value
+    # Five replacements take a fifth of the time of str.translate.
+    return str(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
 
 
 def join(*children: Child) -> Markup:
     """Escape and join children; None and False leave nothing."""
-    return Markup("".join(_flat(children)))
+    parts: list[str] = []
+    _add(parts, children)
+    return Markup("".join(parts))
 
 
-def _flat(children: Iterable[Child]) -> Iterator[str]:
+def _add(parts: list[str], children: Iterable[Child]) -> None:
     for child in children:
         if child is None or child is False:
             continue
-        if isinstance(child, str):
-            yield escape(child)
-        elif isinstance(child, (list, tuple)) or hasattr(child, "__next__"):
-            yield from _flat(child)
+        if not isinstance(child, str) and (isinstance(child, (list, tuple)) or hasattr(child, "__next__")):
+            _add(parts, child)
         else:
-            yield escape(child)
+            parts.append(escape(child))
 
 
 def tag(element: str, /, *children: Child, **attributes: object) -> Markup:
     """An element. `class_` is the class, `data_key` is `data-key`; True is a bare attribute, None and False none."""
-    opening = f"<{element}{''.join([_attribute(key, value) for key, value in attributes.items() if value is not None and value is not False])}>"
-    return Markup(opening if element in _VOID else f"{opening}{''.join(_flat(children))}</{element}>")
+    parts = [f"<{element}"]
+    for key, value in attributes.items():
+        if value is True:
+            parts.append(f" {_name(key)}")
+        elif value is not None and value is not False:
+            parts.append(f' {_name(key)}="{escape(value)}"')
+    parts.append(">")
+    if element not in _VOID:
+        _add(parts, children)
+        parts.append(f"</{element}>")
+    return Markup("".join(parts))
 
 
-def _attribute(key: str, value: object) -> str:
-    name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{escape(value)}"'
+@cache
+def _name(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
 
 
 def button(label: Child, do: str, /, **attributes: object) -> Markup:
