@@ -111,6 +111,11 @@ class Actions:
         else:
             view.opened = _with(view.opened, name, opened)
 
+    def _do_find(self, said: dict[str, str]) -> None:
+        group = BY_KEY[said["key"]].group
+        self._page.view.folded = (self._page.view.folded - {group}) | {f"{group}/{inputs.MORE}"}
+        self._page.browser.find(said["key"])
+
     def _do_light(self, said: dict[str, str]) -> None:
         self._page.dark = said["dark"] == "True"
 

@@ -75,6 +75,10 @@ class Browser:
         """Open or close the page's dialog."""
         self._tell("dialog", open=open)
 
+    def find(self, key: str) -> None:
+        """Go to an input's field in the form, once what is shown with this is there."""
+        self._tell("find", key=key)
+
     def fetch(self, id: str, revision: str, names: tuple[str, ...], answer: str) -> None:
         """Ask the Hub for files of a model's revision; what comes of it arrives as the message `answer`."""
         self._tell("fetch", id=id, revision=revision, names=names, answer=answer)

@@ -7,6 +7,7 @@ from envelope.pools import round_up
 from envelope.units import shorten, text, token_text
 
 from app.markup import Markup, button, join, tag
+from app.pointing import pointing
 from app.state import State
 
 _BINDS = {"both": "both pools bind", "full": "the full pool binds", "sliding": "the sliding pool binds"}
@@ -100,7 +101,7 @@ Part = tuple[str, str]
 
 def _unknown(e: Envelope) -> Part:
     quantity = e["sessions"]
-    return (quantity.reason, "") if quantity.value is None and headline(e) == "Sessions unknown" else ("", "")
+    return (pointing(quantity.reason), "") if quantity.value is None and headline(e) == "Sessions unknown" else ("", "")
 
 
 def _ratio(e: Envelope) -> Part:
@@ -166,7 +167,7 @@ def memory(e: Envelope) -> Markup:
     """One GPU's memory as a bar: weights, caches, what is kept back."""
     hbm, weights, kept = e.scenario["hbm"], e.value("weights_per_gpu"), e.value("kept_back_per_gpu")
     if weights is None:
-        return tag("p", "Memory: ", e["weights_per_gpu"].reason, ".", class_="note")
+        return tag("p", "Memory: ", pointing(e["weights_per_gpu"].reason), ".", class_="note")
     cache = e.value("cache_per_gpu")
     assumed = " (assumed)" if any(one.key == "memory_fraction" for one in e.scenario.assumed) else ""
     split = _cache_split(e)

@@ -29,7 +29,7 @@ def groups() -> tuple[str, ...]:
 _IN_GROUP = {name: tuple(field for field in FIELDS if field.group == name and field.key not in RESETS) for name in groups()}
 FOLDED = frozenset(groups()) - frozenset(_FIRST)
 FOLDED_NARROW = frozenset(groups()) - {"Workload"}
-_MORE = "more"
+MORE = "more"
 
 
 def fields_shown(state: State, group: str) -> tuple[Field, ...]:
@@ -52,12 +52,12 @@ def group(state: State, name: str, folded: frozenset[str]) -> Markup | None:
         return None
     rare = tuple(field for field in shown if field.rare or field.follows or field.kind is TEXT)
     usual = tuple(field for field in shown if field not in rare)
-    inner = f"{name}/{_MORE}"
+    inner = f"{name}/{MORE}"
     return _fold(
         state, name, name, shown, name in folded, "group",
         lambda: (
             [row(state, field) for field in usual],
-            _fold(state, inner, _MORE, rare, inner not in folded, "rare", lambda: [row(state, field) for field in rare]) if rare else None,
+            _fold(state, inner, MORE, rare, inner not in folded, "rare", lambda: [row(state, field) for field in rare]) if rare else None,
         ),
     )  # fmt: skip
 

@@ -193,6 +193,7 @@ const COMMANDS = {
   stale: ({ stale }) => document.documentElement.toggleAttribute("data-stale", stale),
   place: ({ figure, key }) => place(figure, `plot-${key}`),
   say: ({ text }) => say(text),
+  find: ({ key }) => requestAnimationFrame(() => document.getElementById(`field-${key}`)?.focus()),
   dialog: ({ open }) => {
     const dialog = page().querySelector("dialog");
     if (open && !dialog.open) dialog.showModal();

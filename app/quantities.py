@@ -11,6 +11,7 @@ from envelope.units import people, text
 
 from app.header import chip
 from app.markup import Markup, button, join, tag
+from app.pointing import pointing
 
 
 def _said(e: Envelope, words: str, *keys: str) -> str:
@@ -93,7 +94,7 @@ def _card(e: Envelope, key: str, digits: int, meaning: str, opened: bool) -> Mar
 def value(quantity: Quantity, digits: int = 3) -> Markup:
     """A quantity's value and unit, or why there is none."""
     if quantity.value is None:
-        return tag("span", quantity.reason, class_="reason")
+        return tag("span", pointing(quantity.reason), class_="reason")
     if quantity.unit == "text":
         return tag("b", str(quantity.value), class_="words")
     number, unit = people(quantity.value, quantity.unit, digits)

@@ -60,6 +60,13 @@ class TestFollowing:
         for key in ("pool-ratio", "experts"):
             assert_drawn(page, key, model=slug)
 
+    def test_a_missing_input_is_one_click_away(self, open_live: Callable[..., Page]) -> None:
+        page = open_live("?model=deepseek-v4.1-flash")
+        page.get_by_role("region", name="The answer").get_by_role("button", name="Weight bytes").click()
+        expect(field(page, "Weight bytes")).to_be_focused()
+        page.keyboard.type("300GB")
+        expect(headline(page)).to_have_text(f"Fits · {evaluate('deepseek-v4.1-flash', weight_bytes='300GB').value('sessions'):,} sessions at 128K")
+
     def test_typing_keeps_the_caret_and_one_step_of_history(self, open_live: Callable[..., Page]) -> None:
         page = open_live()
         steps = page.evaluate("history.length")
