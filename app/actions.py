@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from envelope import catalog
+from envelope import catalog, layer_table
 from envelope.curves import CHARTS
+from envelope.model import Model
 from envelope.pasted import assumptions
 from envelope.pasted import inputs as inputs_of
 from envelope.scenario import BY_KEY
@@ -57,6 +59,21 @@ class Actions:
 
     def _do_reset(self, said: dict[str, str]) -> None:
         self._settled(self._page.state.set({said["key"]: None}))
+
+    def _do_reset_layers(self, said: dict[str, str]) -> None:
+        self._settled(self._page.state.reset_layers())
+
+    def _do_add_layers(self, said: dict[str, str]) -> None:
+        self._reshape(layer_table.doubled, said)
+
+    def _do_remove_layers(self, said: dict[str, str]) -> None:
+        self._reshape(layer_table.without, said)
+
+    def _reshape(self, change: Callable[[Model, int], Model], said: dict[str, str]) -> None:
+        model = self._page.state.envelope.scenario.model
+        if model is not None and said["group"].isdecimal():
+            self._settled(self._page.state.edit_layers(change(model, int(said["group"]))))
+            self._announce()
 
     def _do_reset_all(self, said: dict[str, str]) -> None:
         self._settled(self._page.state.reset())

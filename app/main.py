@@ -21,7 +21,7 @@ class Page:
     def __init__(self, document: Document, query: str = "", *, embedded: bool = False, dark: bool = False, narrow: bool = False) -> None:
         self.document = document
         self.browser = Browser()
-        self.view = View(folded=inputs.FOLDED_NARROW if narrow else inputs.FOLDED)
+        self.view = View(folded=inputs.FOLDED_NARROW, opened=frozenset()) if narrow else View()
         self.embed: Embed | None = None
         self.dark = dark
         self.state = State()

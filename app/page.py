@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from envelope.chart import Chart
 from envelope.curves import CHARTS
 
-from app import charts, findings, header, inputs, quantities, sections
+from app import charts, findings, header, inputs, layers, quantities, sections
 from app.markup import Markup, button, join, tag
 from app.sections import MAIN_CHARTS
 from app.state import State
@@ -20,7 +20,7 @@ class View:
     """What is open on the page, and what it has to say beside the state."""
 
     folded: frozenset[str] = inputs.FOLDED
-    opened: frozenset[str] = frozenset()
+    opened: frozenset[str] = frozenset({layers.FOLD})
     how: tuple[str, ...] = ()
     tables: frozenset[str] = frozenset()
     notices: tuple[Markup, ...] = ()
@@ -65,6 +65,7 @@ def regions(state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Ma
         "numbers": lambda: quantities.cards(state.envelope, view.how),
         "compared": lambda: sections.compared(state),
         "findings": lambda: findings.listed(state.envelope),
+        "layers": lambda: layers.table(state, layers.FOLD in view.opened),
         "sections": lambda: sections.folded(state, view.opened, drawn),
         "dialog": lambda: view.dialog,
     }
@@ -97,6 +98,7 @@ def whole(made: dict[str, str]) -> Markup:
                 region("compared"),
                 region("findings", "ul", class_="findings", aria_label="Findings"),
                 tag("div", (_chart(region, key) for key in MAIN_CHARTS), class_="charts"),
+                region("layers", class_="sections"),
                 region("sections", class_="sections"),
             ),
             class_="columns",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from envelope import Envelope
+from envelope import Envelope, groups, layer_table, published, shape
+from envelope.fields.architecture import CUSTOM
 from envelope.fields.base import InputError
-from envelope.scenario import BY_KEY, FIELDS, Assumption, attempt
+from envelope.layer_table import CellError
+from envelope.model import Model
+from envelope.scenario import BY_KEY, FIELDS, Assumption, Scenario, attempt
 
 Texts = Mapping[str, str]
 
@@ -19,22 +22,26 @@ class State:
     """The inputs as typed and one envelope that every view shares.
 
     `texts` holds what differs from the preset, as typed. While something in it cannot be used, `errors` says what,
-    and `envelope` stays the last good one.
+    and `envelope` stays the last good one. Cells of the layer table stay apart in `texts` while they are typed in, so
+    that several which only fit together can follow one another; a settled step folds them into `groups`.
     """
 
     def __init__(self, texts: Texts | None = None) -> None:
         self.texts: dict[str, str] = {}
         self.errors: dict[str, str] = {}
         self.pinned: Envelope | None = None
-        self._read: tuple[str, tuple[Assumption, ...]] = ("", ())
+        self._assumed: dict[str, tuple[Assumption, ...]] = {}  # by the groups that a config was read as
+        self._origin: dict[str, str] = {}  # what a model outside the catalogue was given as
         self._calibrated: dict[str, str] = {}
         self.envelope = _evaluated({})
-        self._settled: dict[str, str] = {}
-        self._undo: list[dict[str, str]] = []
-        self._redo: list[dict[str, str]] = []
+        self._folded: dict[str, str] = {}
+        self._settled: _Step = ({}, {})
+        self._undo: list[_Step] = []
+        self._redo: list[_Step] = []
         if texts:
+            self._origin = _given_model(texts)
             self._change(dict(texts))
-            self._settled = dict(self.texts)
+            self._settled = (self.texts, self._origin)
 
     @property
     def stale(self) -> bool:
@@ -53,13 +60,15 @@ class State:
 
     def text(self, key: str) -> str:
         """What the field shows: as typed, else the value in use."""
-        if key in self.texts:
-            return self.texts[key]
+        if layer_table.is_cell(key):
+            return self.texts.get(key, "")
+        if key in self._folded:
+            return self._folded[key]
         return self.envelope.scenario.text(key)
 
     def changed(self, key: str) -> bool:
         """True where the field differs from what the preset gives."""
-        if key not in self.texts:
+        if key not in self._folded or (self._is_custom and self._folded[key] == self._origin.get(key)):
             return False
         scenario = self.envelope.scenario
         return self.stale or key not in scenario.given or scenario.values[key] != scenario.defaults[key].value
@@ -68,28 +77,41 @@ class State:
         """Fields that differ from the preset, in the order they are declared; the choice of model and machine is none."""
         return tuple(field.key for field in FIELDS if field.key not in RESETS and self.changed(field.key))
 
+    @property
+    def _is_custom(self) -> bool:
+        return self.texts.get("model") == CUSTOM
+
+    @property
+    def original(self) -> Model | None:
+        """The model before any edit: of the preset, or as its config was read; None where neither is known."""
+        scenario = self.envelope.scenario
+        if scenario.preset is not None:
+            return published.architecture(scenario["model"])
+        return groups.read(self._origin["groups"]) if "groups" in self._origin else None
+
     def given(self) -> dict[str, str]:
         """The last good state in canonical texts: the model, and what differs from its preset."""
         return stated(self.envelope)
 
     def type(self, key: str, text: str) -> None:
         """Follow a field while it is typed in; an empty one goes back to what the preset gives."""
-        if key not in BY_KEY:
-            return
         texts = dict(self.texts)
-        if text.strip():
+        if layer_table.is_cell(key) or (key in BY_KEY and text.strip()):
             texts[key] = text
+        elif key in BY_KEY:
+            self._put_back(texts, key)
         else:
-            texts.pop(key, None)
+            return
         self._change(_without_resets(texts, key))
 
     def settle(self) -> bool:
         """Make what was typed one step of undo. Returns whether there was a change."""
-        if self.texts == self._settled:
+        self.texts = self._folded
+        if self.texts == self._settled[0]:
             return False
         self._undo = [*self._undo[-_HISTORY:], self._settled]
         self._redo = []
-        self._settled = dict(self.texts)
+        self._settled = (self.texts, self._origin)
         return True
 
     def set(self, changes: Mapping[str, str | None]) -> bool:
@@ -98,7 +120,7 @@ class State:
         for key, text in changes.items():
             texts = _without_resets(texts, key)
             if text is None:
-                texts.pop(key, None)
+                self._put_back(texts, key)
             else:
                 texts[key] = text
         self._change(texts)
@@ -106,12 +128,23 @@ class State:
 
     def reset(self) -> bool:
         """Put everything back but the choice of model and machine."""
-        self._change({key: text for key, text in self.texts.items() if key in RESETS})
+        kept = {key: text for key, text in self.texts.items() if key in RESETS}
+        self._change({**kept, **(self._origin if self._is_custom else {})})
+        return self.settle()
+
+    def reset_layers(self) -> bool:
+        """Put the layers back to those of the preset or the config, in one step."""
+        return self.set({"groups": None, **dict.fromkeys(shape.KEYS)})
+
+    def edit_layers(self, model: Model) -> bool:
+        """Take over layers that were added or taken away, in one step."""
+        self._change(self._with_layers({key: text for key, text in self.texts.items() if not layer_table.is_cell(key)}, model))
         return self.settle()
 
     def adopt(self, texts: Texts, assumptions: tuple[Assumption, ...]) -> bool:
         """Take over a model that was read from a config: its inputs, and what the reader assumed."""
-        self._read = (texts.get("groups", ""), assumptions)
+        self._assumed[texts["groups"]] = assumptions
+        self._origin = _given_model(texts)
         return self.set({**texts})
 
     def calibrate(self, texts: Texts, measured: frozenset[str]) -> bool:
@@ -125,6 +158,7 @@ class State:
 
     def load(self, texts: Texts) -> bool:
         """Take over a whole state in one step."""
+        self._origin = _given_model(texts)
         self._change(dict(texts))
         return self.settle()
 
@@ -154,21 +188,72 @@ class State:
             pinned, self.pinned = self.pinned, self.envelope
             self.load(stated(pinned))
 
-    def _step(self, source: list[dict[str, str]], target: list[dict[str, str]]) -> bool:
+    def _put_back(self, texts: dict[str, str], key: str) -> None:
+        """Take a field's text away, or bring back the one that a model outside the catalogue came with."""
+        if self._is_custom and key in self._origin:
+            texts[key] = self._origin[key]
+        else:
+            texts.pop(key, None)
+
+    def _step(self, source: list[_Step], target: list[_Step]) -> bool:
         if not source:
             return False
         target.append(self._settled)
         self._settled = source.pop()
-        self._change(dict(self._settled))
+        texts, self._origin = self._settled
+        self._change(dict(texts))
         return True
 
     def _change(self, texts: dict[str, str]) -> None:
-        self.texts = texts
-        groups, assumptions = self._read
-        scenario, errors = attempt(texts, assumptions if groups and texts.get("groups") == groups else ())
+        self.texts = self._folded = texts
+        cells = {key: text for key, text in texts.items() if layer_table.is_cell(key)}
+        if cells:
+            self.errors = self._fold(cells)
+            if self.errors:
+                return
+        scenario, errors = self._attempt(self._folded)
         self.errors = {error.key: error.message for error in reversed(errors)}
         if scenario is not None:
             self.envelope = Envelope(scenario)
+
+    def _attempt(self, texts: Texts) -> tuple[Scenario | None, tuple[InputError, ...]]:
+        return attempt(texts, self._assumed.get(texts.get("groups", ""), ()))
+
+    def _fold(self, cells: Texts) -> dict[str, str]:
+        """Put cells of the layer table into `groups`; returns what is wrong, by key."""
+        rest = {key: text for key, text in self.texts.items() if key not in cells}
+        scenario, errors = self._attempt(rest)
+        if scenario is None:
+            return {error.key: error.message for error in reversed(errors)}
+        if scenario.model is None:
+            self._folded = rest
+            return {}
+        try:
+            model = layer_table.change(scenario.model, cells)
+        except CellError as error:
+            return {error.key: str(error)}
+        self._folded = rest if model == scenario.model else self._with_layers(rest, model)
+        return {}
+
+    def _with_layers(self, texts: dict[str, str], model: Model) -> dict[str, str]:
+        """Texts with another model's layers, in place of all that said otherwise."""
+        written = groups.write(model)
+        self._assumed.setdefault(written, self._assumed.get(texts.get("groups", ""), ()))
+        kept = {key: text for key, text in texts.items() if key not in shape.KEYS and key != "groups"}
+        if self._is_custom and "weight_bytes" in kept and kept["weight_bytes"] == self._origin.get("weight_bytes"):
+            del kept["weight_bytes"]  # the size of the files of another model now
+        preset = None if self._is_custom else published.architecture(self.envelope.scenario["model"])
+        return kept if model == preset else {**kept, "groups": written}
+
+
+_Step = tuple[dict[str, str], dict[str, str]]  # the texts, and what a model outside the catalogue was given as
+
+
+def _given_model(texts: Texts) -> dict[str, str]:
+    """Of the texts of a model outside the catalogue, those that say which it is; none for one of the catalogue."""
+    if texts.get("model") != CUSTOM:
+        return {}
+    return {key: text for key, text in texts.items() if key in BY_KEY and BY_KEY[key].group in RESETS["model"] and key not in shape.KEYS and key != "model"}
 
 
 def stated(envelope: Envelope) -> dict[str, str]:
@@ -201,5 +286,6 @@ def _evaluated(texts: Texts) -> Envelope:
 
 def _without_resets(texts: dict[str, str], key: str) -> dict[str, str]:
     """Drop the edits that choosing another model or machine puts back."""
-    groups = RESETS.get(key, ())
-    return {name: text for name, text in texts.items() if name == key or name not in BY_KEY or BY_KEY[name].group not in groups or name in RESETS}
+    dropped = RESETS.get(key, ())
+    kept = {name: text for name, text in texts.items() if name == key or name not in BY_KEY or BY_KEY[name].group not in dropped or name in RESETS}
+    return {name: text for name, text in kept.items() if not layer_table.is_cell(name)} if key in ("model", "groups") else kept
