@@ -186,13 +186,19 @@ class Actions:
             files = config_dialog.from_hub(self._asked, said["files"])
             self._show_config(files, files.hub.removesuffix("@main"))
 
+    def _do_fill_config(self, said: dict[str, str]) -> None:
+        self._show_config(self._files.filled(said["key"], said["text"]), self._files.hub)
+
+    def _do_leave_out(self, said: dict[str, str]) -> None:
+        self._show_config(self._files.without(said["key"]), self._files.hub)
+
     def _show_config(self, files: Files, asked: str = "") -> None:
         self._files = files
         self._open(config_dialog.dialog(files, asked))
 
     def _do_use_config(self, said: dict[str, str]) -> None:
         reading = self._files.read()
-        self._settled(self._page.state.adopt(inputs_of(reading, self._files.name), assumptions(reading)))
+        self._settled(self._page.state.adopt(inputs_of(reading, self._files.name), assumptions(reading, self._files.by_hand)))
         self._do_close(said)
         self._announce()
 

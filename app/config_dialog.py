@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from urllib.parse import unquote
 
 from envelope.cache import LayerCache, layer_cache
 from envelope.config import Reading, Refused
 from envelope.config import read as read_config
 from envelope.formats import FORMATS
 from envelope.model import CompressedAttention, HeadAttention, LatentAttention, LayerGroup, LinearAttention, MixtureOfExperts
-from envelope.pasted import inputs
+from envelope.pasted import filled, inputs, states, without
+from envelope.scenario import Assumption
 from envelope.units import text, token_text
 
 from app.dialogs import listed, titled
@@ -19,7 +22,8 @@ from app.markup import Markup, button, join, tag
 
 CONFIG, QUANT, INDEX = "config.json", "hf_quant_config.json", "model.safetensors.index.json"
 NAMES = (CONFIG, QUANT, INDEX)
-_HUB_ID = re.compile(r"([A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(?:@([\w.-]{1,100}))?", re.ASCII)
+_HUB_ID = re.compile(r"([A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(?:(?:@|/(?:tree|blob|resolve)/)([\w./+-]{1,200}))?", re.ASCII)
+_HUB_ADDRESS = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/")
 _CONTEXT = 131_072  # of the layer table's session
 READ, UNREACHED, TOO_LARGE = 200, 0, 413  # what the page's script says of a file, beside the Hub's own answers
 
@@ -41,6 +45,7 @@ class Files:
     index: str = ""
     hub: str = ""
     problems: tuple[str, ...] = ()
+    by_hand: tuple[Assumption, ...] = ()
 
     @property
     def name(self) -> str:
@@ -53,21 +58,58 @@ class Files:
 
     def typed(self, config: str) -> Files:
         """A config typed or pasted over: what came with another one no longer counts."""
-        return Files(config) if self.hub else replace(self, config=config, problems=())
+        return Files(config) if self.hub else replace(self, config=config, problems=(), by_hand=())
+
+    def filled(self, key: str, typed: str) -> Files:
+        """The same files with one key of the config filled in by hand."""
+        return self._edited(filled, key, typed)
+
+    def without(self, name: str) -> Files:
+        """The same files without one of those beside the config, or without one key of the config."""
+        if name in (QUANT, INDEX):
+            return replace(self, **{"quant" if name == QUANT else "index": ""})
+        return self._edited(without, name)
+
+    def _edited(self, edit: Callable[..., tuple[str, Assumption]], key: str, *typed: str) -> Files:
+        try:
+            config, done = edit(self.config, key, *typed)
+        except ValueError as error:
+            return replace(self, problems=(str(error),))
+        return replace(self, config=config, problems=(), by_hand=(*(one for one in self.by_hand if one.key != key), done))
 
     def with_files(self, said: str) -> Files:
-        """Take files that were dropped or chosen; each by its name, any other name as the config."""
-        files = replace(self, hub="", problems=())
-        for name, status, content in _answers(said):
+        """Take files that were dropped or chosen, each by its name; one that is none of the three is not read."""
+        found: dict[str, str] = {}
+        problems = []
+        answers = _answers(said)
+        for name, status, content in answers:
+            kind = "config" if len(answers) == 1 and _kind(name) == "" and status == READ and content.lstrip().startswith("{") else _kind(name)
             if status == TOO_LARGE:
-                files = replace(files, problems=(*files.problems, f"{name[:80]} is larger than any such file is, and was not read."))
-            elif "quant" in name:
-                files = replace(files, quant=content)
-            elif "index" in name:
-                files = replace(files, index=content)
+                problems.append(f"{name[:80]} is larger than any such file is, and was not read.")
+            elif not kind:
+                problems.append(f"{name[:80]} is none of {CONFIG}, {QUANT} and {INDEX}, and was not read.")
+            elif kind in found:
+                problems.append(f"{name[:80]} was not read: another file took its place.")
             else:
-                files = replace(files, config=content)
-        return files
+                found[kind] = content
+        by_hand = {"by_hand": ()} if "config" in found else {}
+        return replace(self, hub="", problems=tuple(problems), **by_hand, **found)
+
+
+def _kind(name: str) -> str:
+    """Which of the three a file is by its name, as downloads rename it: `config (1).json`; empty for any other."""
+    lower = name.lower()
+    if not lower.endswith(".json"):
+        return ""
+    if lower.endswith(".index.json") or re.fullmatch(r"model\.safetensors\.index[ _(].*", lower):
+        return "index"
+    if lower.startswith("hf_quant"):
+        return "quant"
+    return "config" if re.fullmatch(r"config\b.*|.*[._-]config\.json", lower) and not _OTHER.match(lower) else ""
+
+
+# What else lies in a repository under a name that ends alike.
+_OTHER = re.compile(r"(generation|tokenizer|processor|preprocessor|video_preprocessor|adapter|quantize|quant|chat|training|feature_extractor|sentence_bert)_")
 
 
 def _answers(said: str) -> list[tuple[str, int, str]]:
@@ -77,8 +119,11 @@ def _answers(said: str) -> list[tuple[str, int, str]]:
 
 def wanted(words: str) -> Wanted | None:
     """Read `org/name` or `org/name@revision`; None for anything else."""
-    match = _HUB_ID.fullmatch(words.strip().removeprefix("https://huggingface.co/").rstrip("/"))
-    return Wanted(match[1], match[2] or "main") if match and ".." not in match[0] else None
+    match = _HUB_ID.fullmatch(_HUB_ADDRESS.sub("", unquote(words.strip().partition("?")[0].partition("#")[0]), count=1).rstrip("/"))
+    if match is None or ".." in match[0]:
+        return None
+    revision = (match[2] or "main").removesuffix(f"/{CONFIG}")
+    return Wanted(match[1], revision) if not revision.startswith("/") and "//" not in revision else None
 
 
 def from_hub(asked: Wanted, said: str) -> Files:
@@ -117,8 +162,8 @@ def dialog(files: Files = Files(), asked: str = "") -> Markup:
         tag(
             "div",
             tag("label", "From the Hub", for_="hub-id"),
-            tag("span", tag("input", type="text", id="hub-id", value=asked, placeholder="org/name or org/name@revision", spellcheck="false", autocomplete="off"),
-                " ", button("Fetch", "fetch_config", data_from="hub-id")),
+            tag("span", tag("input", type="text", id="hub-id", value=asked, placeholder="org/name or org/name@revision", spellcheck="false", autocomplete="off", data_enter="hub-go"),
+                " ", button("Fetch", "fetch_config", data_from="hub-id", id="hub-go")),
             tag("label", "Files", for_="config-files"),
             tag("input", type="file", multiple=True, accept=".json,application/json", id="config-files", data_drops="drop_config"),
             class_="pairs",
@@ -139,17 +184,38 @@ def _result(files: Files) -> Markup | None:
     try:
         reading = files.read()
     except Refused as refusal:
-        return tag("p", str(refusal), class_="error", role="alert")
+        return join(tag("p", str(refusal), class_="error", role="alert"), _way_on(files, refusal.key))
     given = inputs(reading, files.name)
     beside = " and ".join(name for name, content in ((QUANT, files.quant), (INDEX, files.index)) if content)
     return join(
         tag("p", f"Read as {reading.model_type or 'a model without a model_type'}{f', with {beside}' if beside else ''}."),
         _layers(reading, FORMATS[given.get("cache_format", "bf16")].key),
+        listed("By hand", (f"{one.key} = {one.value}" for one in files.by_hand)),
         listed("Assumed", (join(tag("span", "assumed", class_="chip"), f" {one.key} = {one.value}: {one.why}") for one in reading.assumed)),
         listed("Not known here, may change a count", reading.ignored),
         listed("Notes", reading.notes),
         tag("details", tag("summary", "The layers as text, which the page can edit"), tag("pre", given["groups"])),
         tag("p", button("Use this model", "use_config", class_="main")),
+    )
+
+
+def _way_on(files: Files, key: str) -> Markup | None:
+    """The refused key to fill in or leave out; nothing where the config has no place for it."""
+    leave_out = button("Leave it out", "leave_out", data_key=key)
+    if key in (QUANT, INDEX):
+        return tag("p", leave_out)
+    stated = states(files.config, key)
+    if stated is None:
+        return None
+    return tag(
+        "p",
+        tag("label", key, for_="fill-value"),
+        " ",
+        tag("input", type="text", id="fill-value", spellcheck="false", autocomplete="off", data_enter="fill-go"),
+        " ",
+        button("Read with it", "fill_config", data_key=key, data_from="fill-value", id="fill-go"),
+        (" ", leave_out) if stated else None,
+        class_="fill",
     )
 
 

@@ -274,6 +274,7 @@ function listen() {
     send({ do: "fold", name: fold.dataset.fold, open: fold.open ? "True" : "False" });
   });
   root.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.dataset.enter) document.getElementById(event.target.dataset.enter).click();
     if (event.key === "Escape") closeMenus(null);
   });
   addEventListener("popstate", () => {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 from envelope import checkpoint, groups
 from envelope.config import Reading, storage
 from envelope.fields.architecture import CUSTOM
@@ -25,6 +28,46 @@ def inputs(reading: Reading, name: str = "") -> dict[str, str]:
     return given
 
 
-def assumptions(reading: Reading) -> tuple[Assumption, ...]:
-    """What the reader took without the file stating it."""
-    return tuple(Assumption(one.key, one.value, one.why) for one in reading.assumed)
+def assumptions(reading: Reading, by_hand: Iterable[Assumption] = ()) -> tuple[Assumption, ...]:
+    """What the reader took without the file stating it, after what was filled in by hand."""
+    return (*by_hand, *(Assumption(one.key, one.value, one.why) for one in reading.assumed))
+
+
+def filled(config: str, key: str, typed: str) -> tuple[str, Assumption]:
+    """The config's text with one key, by its path, set to what was typed: JSON, or else a word. Raises ValueError."""
+    values, owner, name = _owner(config, key)
+    try:
+        owner[name] = json.loads(typed)
+    except ValueError:
+        owner[name] = typed.strip()
+    return json.dumps(values, indent=2, ensure_ascii=False), Assumption(key, typed.strip(), "filled in by hand")
+
+
+def without(config: str, key: str) -> tuple[str, Assumption]:
+    """The config's text without one key, by its path. Raises ValueError where it has none such."""
+    values, owner, name = _owner(config, key)
+    if name not in owner:
+        raise ValueError(f"there is no {key}")
+    del owner[name]
+    return json.dumps(values, indent=2, ensure_ascii=False), Assumption(key, "left out", "by hand: what it describes is not sized")
+
+
+def states(config: str, key: str) -> bool | None:
+    """Whether the config states a key, by its path; None where it has no place for one."""
+    try:
+        _, owner, name = _owner(config, key)
+    except ValueError:
+        return None
+    return name in owner
+
+
+def _owner(config: str, key: str) -> tuple[dict, dict, str]:
+    """(all values, the object that holds the key, its name there)."""
+    values = json.loads(config)
+    *path, name = key.split(".")
+    owner = values
+    for step in path:
+        owner = owner.get(step) if isinstance(owner, dict) else None
+    if not isinstance(owner, dict) or not name.isidentifier():
+        raise ValueError(f"{key} has no place in this config")
+    return values, owner, name

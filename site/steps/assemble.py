@@ -37,10 +37,16 @@ LIVE_PAGES = ("index.html", "embed.html")
 READING_PAGES = ("method.html", "post.html")
 PAGE_FILES = ("page.mjs", "first.mjs", "page.css")  # the app's own part of the page's script and style
 
-HUB = "https://huggingface.co"  # where configs are fetched from, when the reader asks; the one foreign address
+HUB = "https://huggingface.co"  # where configs are fetched from, when the reader asks
+# Where the Hub sends those who ask for a large file, which an index may be: the delivery hosts that its documentation
+# names for downloads behind a firewall, without those for uploads and for storage protocols.
+HUB_FILES = (
+    "https://cdn-lfs.hf.co https://cdn-lfs-us-1.hf.co https://cdn-lfs-eu-1.hf.co https://cas-bridge.xethub.hf.co "
+    "https://cas-bridge.xethub-eu.hf.co https://us.aws.cdn.hf.co https://us.gcp.cdn.hf.co"
+)
 CSP = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{guard}'; style-src 'self' 'unsafe-inline'; "
-    "connect-src 'self' {hub}; img-src 'self' data: blob:; font-src 'self'; worker-src 'self'; frame-src 'self'; "
+    "connect-src 'self' {hub} {files}; img-src 'self' data: blob:; font-src 'self'; worker-src 'self'; frame-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
 
@@ -163,7 +169,7 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     version = git_version(root)
     scripts = [f'<script defer src="{runtime_name}/{path}"></script>' for path in runtime if path.startswith("js/")]
     values = {
-        "csp": CSP.format(guard=f"sha256-{digest}", hub=HUB),
+        "csp": CSP.format(guard=f"sha256-{digest}", hub=HUB, files=HUB_FILES),
         "hub": HUB,
         "guard": guard,
         "app": app_name,

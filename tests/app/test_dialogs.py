@@ -1,10 +1,11 @@
 """What is pasted, dropped or fetched: a config becomes the model, a start-up log the budget, and text stays text."""
 
 import json
+from itertools import permutations
 
 import pytest
 
-from app import inputs
+from app import config_dialog, inputs
 from envelope import catalog
 from envelope.scenario import BY_KEY
 from tests.app.reader import Reader
@@ -46,6 +47,76 @@ class TestConfig:
         reader.do("use_config")
         assert reader.page.state.envelope.value("weight_bytes") == 688_586_727_753
 
+    CONFIG = catalog.model("llama-3.1-70b").config.decode()
+    QUANT = json.dumps({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}})
+    INDEX = json.dumps({"metadata": {"total_size": 72_654_000_000}})
+
+    def dropped(self, *files: tuple[str, str]) -> Reader:
+        reader = Reader()
+        reader.do("paste")
+        reader.do("drop_config", files=json.dumps([{"name": name, "status": 200, "text": text} for name, text in files]))
+        return reader
+
+    @pytest.mark.parametrize("order", list(permutations(range(3))))
+    def test_three_files_are_read_together_in_any_order(self, order: tuple[int, ...]):
+        files = (("config.json", self.CONFIG), ("hf_quant_config.json", self.QUANT), ("model.safetensors.index (2).json", self.INDEX))
+        reader = self.dropped(*(files[at] for at in order))
+        assert "Read as llama, with hf_quant_config.json and model.safetensors.index.json" in reader.region("dialog").text
+        reader.do("use_config")
+        assert reader.page.state.envelope.value("weight_bytes") == 72_654_000_000
+        assert reader.page.state.envelope.scenario["cache_format"] == "fp8"
+
+    @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "generation_config.json", "README.md", "model-00001-of-00030.safetensors"])
+    def test_a_file_of_another_kind_is_named_and_changes_nothing(self, name: str):
+        dialog = self.dropped((name, "{}"), ("config.json", self.CONFIG), (name, "x")).region("dialog")
+        assert f"{name} is none of config.json" in dialog.text and "Read as llama" in dialog.text
+
+    def test_one_file_under_any_name_is_taken_for_a_config(self):
+        assert "Read as llama" in self.dropped(("llama.json", self.CONFIG)).region("dialog").text
+        assert "another file took its place" in self.dropped(("config.json", self.CONFIG), ("config (1).json", "{}")).region("dialog").text
+
+    def test_a_broken_file_beside_the_config_is_named_and_left_out(self):
+        reader = self.dropped(("config.json", self.CONFIG), ("model.safetensors.index.json", "{"))
+        assert "model.safetensors.index.json: found text that is not JSON" in reader.region("dialog").text
+        reader.do("leave_out", key="model.safetensors.index.json")
+        assert "Read as llama." in reader.region("dialog").text
+
+    def test_a_missing_key_is_filled_in_by_hand(self):
+        reader = Reader()
+        values = json.loads(self.CONFIG)
+        del values["hidden_size"]
+        reader.do("read_config", text=json.dumps({"model_type": "wrapper", "text_config": {**values, "model_type": "lama"}}))
+        fill = reader.region("dialog").one("button", data_do="fill_config")
+        assert fill.attributes["data-key"] == "text_config.hidden_size"
+        reader.do("fill_config", key="text_config.hidden_size", text="wide")
+        assert "text_config.hidden_size: found wide; needs a whole number" in reader.region("dialog").text
+        reader.do("fill_config", key="text_config.hidden_size", text="8192")
+        assert "text_config.hidden_size = 8192" in reader.region("dialog").text
+        reader.do("use_config")
+        # The publisher's file counts 70,553,706,496 parameters.
+        assert reader.page.state.envelope.value("resident_parameters") == 70_553_706_496
+        by_hand = reader.page.state.envelope.scenario.assumed[0]
+        assert (by_hand.key, by_hand.value, by_hand.why) == ("text_config.hidden_size", "8192", "filled in by hand")
+
+    def test_an_unknown_structure_is_left_out_only_by_hand(self):
+        reader = Reader()
+        reader.do("read_config", text=json.dumps({**json.loads(self.CONFIG), "memory_rank": 64}))
+        dialog = reader.region("dialog")
+        assert "memory_rank: found 64" in dialog.text and dialog.all("button", data_do="use_config") == []
+        reader.do("leave_out", key="memory_rank")
+        assert "memory_rank = left out" in reader.region("dialog").text
+        reader.do("use_config")
+        assert reader.page.state.envelope.scenario.assumed[0].why == "by hand: what it describes is not sized"
+
+    @pytest.mark.parametrize(("key", "text"), [("a.b.c", "1"), ("", "1"), ("hidden_size.x", "2"), ("quantization_config", "{")])
+    def test_a_fill_without_a_place_is_said_and_harmless(self, key: str, text: str):
+        reader = Reader()
+        reader.do("read_config", text=self.CONFIG)
+        reader.do("fill_config", key=key, text=text)
+        reader.do("leave_out", key=key)
+        reader.do("leave_out", key=key)
+        assert reader.region("dialog").all("p", class_="error") != []
+
     def test_the_layers_as_understood_stand_in_a_table(self):
         reader = Reader()
         reader.do("read_config", text=catalog.model("gpt-oss-120b").config.decode())
@@ -81,7 +152,24 @@ class TestConfig:
         assert reader.page.state.envelope.scenario.name == "Qwen/Qwen3-235B-A22B"
         assert reader.page.state.envelope.value("resident_parameters") == 235_093_634_560
 
-    @pytest.mark.parametrize("text", ["", "qwen", "a/b/c", "../../x", "a/..", "a/b@../x", "<script>/x", "a b/c"])
+    @pytest.mark.parametrize(
+        ("text", "id", "revision"),
+        [
+            ("org/name", "org/name", "main"),
+            (" org/name ", "org/name", "main"),
+            ("Org-1/na_me-2.5@v1.0+fp8", "Org-1/na_me-2.5", "v1.0+fp8"),
+            ("org/name@refs/pr/12", "org/name", "refs/pr/12"),
+            ("https://huggingface.co/org/name", "org/name", "main"),
+            ("hf.co/org/name/", "org/name", "main"),
+            ("https://huggingface.co/org/name/tree/main?show_file_info=x", "org/name", "main"),
+            ("https://huggingface.co/org/name/tree/refs%2Fpr%2F3", "org/name", "refs/pr/3"),
+            ("https://huggingface.co/org/name/blob/0a1b2c/config.json#L3", "org/name", "0a1b2c"),
+        ],
+    )
+    def test_a_model_is_named_as_people_name_it(self, text: str, id: str, revision: str):
+        assert config_dialog.wanted(text) == config_dialog.Wanted(id, revision)
+
+    @pytest.mark.parametrize("text", ["", "qwen", "a/b/c", "a/b@", "a/b@x//y", "https://example.org/a/b", "a/b@%2e%2e/x", "é/b", "a/b@\u202e", "a/b@x y", "-a/b", "../../x", "a/..", "a/b@../x", "<script>/x", "a b/c"])
     def test_what_is_no_model_on_the_hub_is_not_asked_for(self, text: str):
         reader = Reader()
         reader.do("fetch_config", text=text)

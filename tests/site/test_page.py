@@ -1,13 +1,10 @@
 """The live page in a browser: every number and chart follows an edit, the address holds the state, text stays text."""
 
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 from axe import serious
-from conftest import Watch
 from playwright.sync_api import Browser, Page, expect
 
 from envelope import catalog, evaluate
@@ -221,42 +218,6 @@ class TestTakingAway:
         page.get_by_role("button", name="Use this model").click()
         expect(page.get_by_role("dialog")).to_be_hidden()
         expect(page.locator("#card-resident_parameters")).to_contain_text("70.55 B")  # the publisher's 70,553,706,496
-
-
-class TestHub:
-    """A stand-in for the Hub, under a path of the page's own server."""
-
-    @pytest.fixture
-    def hub(self, broken_page: Page, dist: Path, site_url: str) -> Iterator[Page]:
-        # Not `page`: the browser itself writes an error for each file that a repository does not have.
-        folder = dist / "hub" / "org" / "model" / "resolve" / "v1"
-        folder.mkdir(parents=True)
-        (folder / "config.json").write_bytes(catalog.model("llama-3.1-70b").config)
-        broken_page.route("**/hub/org/gated/**", lambda route: route.fulfill(status=401, body="Access is restricted"))
-        broken_page.route("**/hub/org/away/**", lambda route: route.abort())
-        broken_page.goto("")
-        broken_page.wait_for_selector("html[data-state=live]", state="attached")
-        broken_page.locator("meta[name=hub-base]").evaluate("(meta, base) => (meta.content = base)", f"{site_url}hub")
-        broken_page.get_by_role("button", name="Paste config").click()
-        yield broken_page
-        shutil.rmtree(dist / "hub")
-
-    def test_a_config_is_fetched_only_when_asked(self, hub: Page, watch: Watch) -> None:
-        assert not any("/hub/" in url for url in watch.requests)
-        hub.get_by_label("From the Hub").fill("org/model@v1")
-        assert not any("/hub/" in url for url in watch.requests)
-        hub.get_by_role("button", name="Fetch").click()
-        expect(hub.locator("#config-layers")).to_contain_text("64 query heads, 8 KV heads of 128")
-        names = ("config.json", "hf_quant_config.json", "model.safetensors.index.json")
-        assert sorted(url.split("/hub/")[1] for url in watch.requests if "/hub/" in url) == [f"org/model/resolve/v1/{name}" for name in names]
-        hub.get_by_role("button", name="Use this model").click()
-        expect(hub.locator("#card-resident_parameters")).to_contain_text("70.55 B")  # the publisher's 70,553,706,496
-
-    @pytest.mark.parametrize(("model", "words"), [("org/gated", "gated, private or not there"), ("org/none", "has no config.json at revision main"), ("org/away", "you may be offline")])
-    def test_a_refusal_is_said_in_words(self, hub: Page, model: str, words: str) -> None:
-        hub.get_by_label("From the Hub").fill(model)
-        hub.get_by_role("button", name="Fetch").click()
-        expect(hub.get_by_role("dialog").get_by_role("alert")).to_contain_text(words)
 
 
 class TestForEveryone:
