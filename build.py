@@ -61,8 +61,9 @@ def command_test(options: argparse.Namespace) -> int:
 def command_bench(options: argparse.Namespace) -> int:
     from steps.testing import run_in_environment
 
-    arguments = ["--repeats", str(options.repeats), *(["--json", str(options.json.resolve())] if options.json else [])]
-    return run_in_environment(ROOT, ["-m", "steps.bench", *arguments], say)
+    arguments = ["--repeats", str(options.repeats), *(["--record"] if options.record else [])]
+    written = ["--json", str(options.json.resolve())] if options.json else []
+    return run_in_environment(ROOT, ["-m", "steps.bench", *arguments, *written], say)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -86,9 +87,11 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: 8000, or a free one if taken")
     test = site_command("test", command_test, "run all tests, in .venv, with browsers (both set up when missing)")
     test.add_argument("pytest", nargs="*", help="passed on to pytest, options too: tests/envelope -k start")
-    bench = site_command("bench", command_bench, "measure the start against bare Pyodide and micropip, in Chromium")
+    text = "measure start, edits and embeds in Chromium beside bare Pyodide and micropip, and the start in Firefox and WebKit"
+    bench = site_command("bench", command_bench, text)
     bench.add_argument("--json", type=Path, help="write the figures to this file")
     bench.add_argument("-n", "--repeats", type=int, default=5, help="repeats per figure (default: 5)")
+    bench.add_argument("--record", action="store_true", help="add a line to site/bench/history.csv, which later runs compare with")
     return top
 
 

@@ -1,222 +1,146 @@
-"""Measure the page's start beside bare Pyodide and micropip: headless Chromium, localhost, one run.
+"""Measure the page's start beside bare Pyodide and micropip, its edits and its embeds, on localhost, in one run.
 
-Cold is a fresh browser profile, warm the second visit in it. The three pages take turns, so that a
-busy moment of the machine meets all of them; read the ratios before the seconds.
+Cold is a fresh browser profile, warm the second visit in it. The pages take turns, so that a busy moment of the
+machine meets all of them; a ratio is the median of each turn's own, and is to be read before the seconds.
 """
 
 import argparse
+import datetime
 import json
+import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Playwright, sync_playwright
 
+from steps import bench_history
 from steps.assemble import build, open_kitchen
 from steps.baselines import write_bare, write_micropip
-from steps.serve import Handler, Serving
-from steps.testing import CHROMIUM_ARGUMENTS, find_chromium
+from steps.bench_chromium import measure_embeds, measure_page, measure_start
+from steps.bench_engines import measure_engines
+from steps.bench_python import EVALUATE, READ_CONFIG, largest_config, times
+from steps.bench_traffic import Traffic, counting
+from steps.serve import Serving
+from steps.version import git_version
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT_MILLISECONDS = 180_000
-EDITS = 25
+HISTORY = ROOT / "site" / "bench" / "history.csv"
 
-LONG_TASKS = """
-window.longTasks = [];
-new PerformanceObserver((list) => {
-  for (const task of list.getEntries()) window.longTasks.push([task.startTime, task.duration]);
-}).observe({ type: "longtask", buffered: true });
-"""
+# The baselines lie in a folder whose files the browser keeps without asking again, as it keeps this page's.
+KEPT = "runtime-stock/"
 
-# One edit: the field takes a text as if typed; done in the first frame after the shown number has changed.
-EDIT = """([field, shown, text]) => new Promise((resolve) => {
-  const before = shown.textContent;
-  const begun = performance.now();
-  field.value = text;
-  field.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-  const look = () => {
-    if (shown.textContent === before) requestAnimationFrame(look);
-    else requestAnimationFrame(() => resolve(performance.now() - begun));
-  };
-  look();
-})"""
-
-# Milliseconds to evaluate the largest preset, with all quantities and findings; a new context each time.
-EVALUATE = """
-import time
-from envelope import evaluate
-def milliseconds(context):
-    begun = time.perf_counter()
-    made = evaluate("muse-spark-open", context=str(context))
-    [quantity.value for quantity in made], list(made.findings)
-    return (time.perf_counter() - begun) * 1000
-times = [milliseconds(100_000 + turn) for turn in range(40)][10:]
-"""
-EVALUATE_IN_PAGE = """async (code) => {
-  const boot = document.querySelector("script[type=module]").src;
-  const { startPython } = await import(boot.replace("boot.mjs", "python.mjs"));
-  const python = await startPython(() => {});
-  return python.runPython(`${code}\ntimes`).toJs();
-}"""
+Figures = dict[str, list[float]]
+Said = dict[str, object]
+Say = Callable[[str], None]
 
 
-class CountingHandler(Handler):
-    """Counts the bytes of bodies sent, by path."""
-
-    sent: dict[str, int] = {}
-
-    def copyfile(self, source: object, outputfile: object) -> None:
-        content = source.read()
-        self.sent[self.path] = self.sent.get(self.path, 0) + len(content)
-        outputfile.write(content)
-
-
-@contextmanager
-def profile(playwright: Playwright) -> Iterator[BrowserContext]:
-    """A Chromium with an empty profile of its own, so that its caches are on disk as for a reader."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        context = playwright.chromium.launch_persistent_context(
-            folder, executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS, headless=True
-        )
-        context.set_default_timeout(TIMEOUT_MILLISECONDS)
-        yield context
-        context.close()
-
-
-def visit(context: BrowserContext, url: str) -> Page:
-    """Open a page and wait until it is live."""
-    page = context.new_page()
-    page.add_init_script(LONG_TASKS)
-    page.goto(url)
-    page.wait_for_selector("html[data-state=live], html[data-state=failed]", state="attached")
-    if page.locator("html").get_attribute("data-state") == "failed":
-        raise SystemExit(f"build.py: {url} did not start: {page.inner_text('body')[:500]}")
-    return page
-
-
-def seconds_to(page: Page, mark: str) -> float | None:
-    """Seconds from navigation to a performance mark or paint; null when there was none."""
-    found = page.evaluate("name => performance.getEntriesByName(name)[0]?.startTime ?? null", mark)
-    return None if found is None else found / 1000
-
-
-def edit_seconds(page: Page) -> list[float]:
-    """Seconds from a typed context length to the frame that shows its answer and its charts."""
-    field = page.locator("input[data-key=context]").first.element_handle()
-    shown = page.locator("[data-region=answer]").element_handle()
-    return [page.evaluate(EDIT, [field, shown, f"{100 + turn}K"]) / 1000 for turn in range(EDITS)]
-
-
-def evaluate_ms() -> list[float]:
-    """Milliseconds of one evaluation under this Python."""
-    names: dict[str, object] = {}
-    exec(EVALUATE, names)
-    return names["times"]
-
-
-def longest_task_ms(page: Page) -> float:
-    """The longest task of the main thread after the first paint."""
-    painted = 1000 * (seconds_to(page, "first-contentful-paint") or 0)
-    return max((duration for begun, duration in page.evaluate("longTasks") if begun + duration > painted), default=0.0)
-
-
-def tab_megabytes(context: BrowserContext) -> float | None:
-    """Proportional memory of the largest renderer process, in 1e6 bytes; null where the system does not tell."""
-    session = context.browser.new_browser_cdp_session() if context.browser else context.new_cdp_session(context.pages[0])
-    largest = None
-    for process in session.send("SystemInfo.getProcessInfo")["processInfo"]:
-        rollup = Path(f"/proc/{process['id']}/smaps_rollup")
-        if process["type"] == "renderer" and rollup.exists():
-            pss = next(line for line in rollup.read_text().splitlines() if line.startswith("Pss:"))
-            largest = max(largest or 0, int(pss.split()[1]) * 1024 / 1e6)
-    return largest
-
-
-def measure(playwright: Playwright, urls: dict[str, str], repeats: int, say: Callable[[str], None]) -> dict[str, list[float]]:
-    """All single figures, by key, in the order they were taken."""
-    figures: dict[str, list[float]] = {}
+def measure(playwright: Playwright, urls: dict[str, str], traffic: Traffic, repeats: int, say: Say) -> tuple[Figures, Said]:
+    """All single figures, by key, in the order they were taken; and what is said beside them, as of the last turn."""
+    figures: Figures = {}
+    said: Said = {}
+    config = largest_config(ROOT).read_text()
 
     def note(key: str, value: float | None) -> None:
         if value is not None:
             figures.setdefault(key, []).append(value)
 
-    for turn in range(repeats):
-        for name, url in urls.items():
-            with profile(playwright) as context:
-                CountingHandler.sent.clear()
-                page = visit(context, url)
-                note(f"{name}_cold_s", seconds_to(page, "live"))
-                if name == "live":
-                    note("bytes_cold", sum(CountingHandler.sent.values()))
-                    note("first_readable_s", seconds_to(page, "first-contentful-paint"))  # the numbers are in the HTML
-                    note("charts_s", seconds_to(page, "charts"))
-                    note("longest_task_ms", longest_task_ms(page))
-                    for value in edit_seconds(page):
-                        note("edit_s", value)
-                    note("tab_mb", tab_megabytes(context))
-                    for value in page.evaluate(EVALUATE_IN_PAGE, EVALUATE):
-                        note("evaluate_browser_ms", value)
-                    for value in evaluate_ms():
-                        note("evaluate_ms", value)
-                page.close()
-                CountingHandler.sent.clear()
-                note(f"{name}_warm_s", seconds_to(visit(context, url), "live"))
-                if name == "live":
-                    note("bytes_warm", sum(CountingHandler.sent.values()))
-            say(f"run {turn + 1} of {repeats}, {name}: {figures[f'{name}_cold_s'][-1]:.2f} s cold, {figures[f'{name}_warm_s'][-1]:.2f} s warm")
-    return figures
+    for turn in range(1, repeats + 1):
+        names = list(urls)
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:  # no page is always the first
+            if name == "live":
+                said |= measure_page(playwright, urls[name], note, traffic, config)
+            else:
+                measure_start(playwright, name, urls[name], note, traffic)
+        measure_embeds(playwright, urls["live"], note, traffic)
+        said["engines"] = measure_engines(urls["live"], note)
+        for value in times(EVALUATE, ""):
+            note("evaluate_ms", value)
+        for value in times(READ_CONFIG, config):
+            note("read_config_ms", value)
+        shown = (f"{name} {figures[f'{name}_cold_s'][-1]:.2f} / {figures[f'{name}_warm_s'][-1]:.2f}" for name in urls)
+        task = f"longest task {figures['longest_task_ms'][-1]:.0f} ms at {said['longest_task_at_s']} s"
+        say(f"run {turn} of {repeats}, live cold / warm in s: {', '.join(shown)}; {task}; load {os.getloadavg()[0]:.1f}")
+    return figures, said
 
 
-def report(figures: dict[str, list[float]]) -> dict[str, object]:
+def _ratio(figures: Figures, over: str, under: str) -> float:
+    pairs = zip(figures[over], figures[under], strict=True)
+    return round(statistics.median(one / other for one, other in pairs), 3)
+
+
+def report(figures: Figures, said: Said) -> dict[str, object]:
     """The figures as the JSON that `--json` writes."""
-    medians = {key: round(statistics.median(values), 4) for key, values in figures.items() if key.endswith("_s") or key.startswith("evaluate")}
     edits = sorted(figures["edit_s"])
+    timed = {key: values for key, values in figures.items() if key.endswith(("_s", "_ms")) and key != "longest_task_ms"}
+    most = {key: int(max(values)) for key, values in figures.items() if key.startswith("bytes_")}
     return {
-        "medians": medians,
+        "medians": {key: round(statistics.median(values), 4) for key, values in timed.items()},
         "p95": {"edit_s": round(edits[min(len(edits) - 1, int(0.95 * len(edits)))], 4)},
         "ratios": {
-            "live_cold_over_bare": round(medians["live_cold_s"] / medians["bare_cold_s"], 3),
-            "live_warm_over_bare": round(medians["live_warm_s"] / medians["bare_warm_s"], 3),
-            "live_cold_over_micropip": round(medians["live_cold_s"] / medians["micropip_cold_s"], 3),
+            "live_cold_over_bare": _ratio(figures, "live_cold_s", "bare_cold_s"),
+            "live_warm_over_bare": _ratio(figures, "live_warm_s", "bare_warm_s"),
+            "live_cold_over_micropip": _ratio(figures, "live_cold_s", "micropip_cold_s"),
         },
-        "bytes": {"cold": max(figures["bytes_cold"]), "warm": max(figures["bytes_warm"])},
+        "bytes": {key.removeprefix("bytes_"): value for key, value in most.items()},
         "memory": {"tab_mb": round(statistics.median(figures["tab_mb"]), 1) if "tab_mb" in figures else None},
         "longest_task_ms": round(statistics.median(figures["longest_task_ms"]), 1),
+        "embeds_started_untouched": int(max(figures["embeds_started_untouched"])),
+        **said,
         "repeats": len(figures["live_cold_s"]),
     }
 
 
-def table(result: dict[str, object]) -> str:
-    """The figures as lines to read."""
-    lines = []
-    for group in ("medians", "p95", "ratios", "bytes", "memory"):
-        lines += [f"  {group}.{key:<28} {value}" for key, value in result[group].items()]
-    return "\n".join([*lines, f"  longest_task_ms{'':<20} {result['longest_task_ms']}"])
+def spoken(result: dict[str, object]) -> list[str]:
+    """What the table does not hold, as sentences."""
+    twice, started = result["twice"], result["embeds_started_untouched"]
+    ways = "; ".join(f"{name} starts {said}" if said.startswith("from") else f"{name} {said}" for name, said in result["engines"].items())
+    return [
+        f"sent twice on a cold visit: {', '.join(twice)}" if twice else "nothing is sent twice on a cold visit",
+        f"{started} embeds start Python untouched" if started else "no embed starts Python untouched",
+        ways,
+        f"load of the machine while this was taken, mean of a minute, first and last: {result['load']}",
+    ]
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="build.py bench", description=__doc__)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--record", action="store_true")
+    return parser.parse_args(arguments)
 
 
 def main(arguments: list[str]) -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--json", type=Path)
-    options.add_argument("--repeats", type=int, default=5)
-    chosen = options.parse_args(arguments)
+    chosen = options(arguments)
 
     def say(text: str) -> None:
         print(f"  {text}", flush=True)
 
+    traffic, load = Traffic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         kitchen = open_kitchen(ROOT, ROOT / ".cache", say)
-        writers = {"bare": write_bare, "micropip": write_micropip, "live": build}
         urls = {}
-        for name, write in writers.items():
-            write(kitchen, Path(folder) / name)
-            urls[name] = stack.enter_context(Serving(Path(folder) / name, CountingHandler)).url
-        result = report(measure(stack.enter_context(sync_playwright()), urls, chosen.repeats, say))
-    print(table(result))
+        for name, write, below in (("bare", write_bare, KEPT), ("micropip", write_micropip, KEPT), ("live", build, "")):
+            write(kitchen, Path(folder) / name / below)
+            urls[name] = stack.enter_context(Serving(Path(folder) / name, counting(traffic))).url + below
+        result = report(*measure(stack.enter_context(sync_playwright()), urls, traffic, chosen.repeats, say))
+    result |= {
+        "date": datetime.date.today().isoformat(),
+        "commit": git_version(ROOT),
+        "load": f"{load:.1f}-{os.getloadavg()[0]:.1f}",
+    }
+    history = HISTORY.read_text() if HISTORY.exists() else ""
+    print(bench_history.table(result, next(reversed(bench_history.lines(history)), None)))
+    for sentence in spoken(result):
+        print(f"  {sentence}")
     if chosen.json:
         chosen.json.write_text(json.dumps(result, indent=1) + "\n")
+    if chosen.record:
+        HISTORY.write_text(bench_history.appended(history, bench_history.line(result)))
     return 0
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from drivers import Engine, Session, engines, session
+from steps.drivers import Engine, Session, engines, session
 
 from envelope import evaluate
 

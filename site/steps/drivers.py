@@ -1,4 +1,4 @@
-"""Firefox and WebKit by the WebDriver protocol, with the standard library: what the smoke tests need and no more."""
+"""Firefox and WebKit by the WebDriver protocol, with the standard library: what the smoke tests and the bench need."""
 
 import importlib.util
 import json

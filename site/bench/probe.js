@@ -1,0 +1,117 @@
+// Watches a page from its first moment, as a script that runs before the page's own: when numbers and charts are on
+// display, every long task, and every frame that changed something. All times are milliseconds since navigation.
+(() => {
+  const QUIET = 300; // ms without a change, after which an edit has had its whole effect
+  const LEAST = 100; // px each way: a picture smaller than this is an icon
+  const bench = (window.bench = { longTasks: [], shown: {} });
+
+  new PerformanceObserver((list) => {
+    for (const { startTime, duration } of list.getEntries()) bench.longTasks.push([startTime, duration]);
+  }).observe({ type: "longtask", buffered: true });
+
+  const find = (selector) => document.querySelector(`#page ${selector}`);
+  const size = (element) => element?.getBoundingClientRect() ?? { width: 0, height: 0 };
+
+  // Elements below a node, those in shadow roots too.
+  function* below(node) {
+    for (const element of node?.querySelectorAll("*") ?? []) {
+      yield element;
+      yield* below(element.shadowRoot);
+    }
+  }
+
+  // Whether a canvas holds anything, looked at through a small copy so that it is not read back itself.
+  function isDrawn(canvas) {
+    const copy = new OffscreenCanvas(16, 16).getContext("2d");
+    copy.drawImage(canvas, 0, 0, 16, 16);
+    return copy.getImageData(0, 0, 16, 16).data.some((value) => value > 0);
+  }
+
+  function isPicture(element) {
+    const { width, height } = size(element);
+    if (width < LEAST || height < LEAST || getComputedStyle(element).visibility === "hidden") return false;
+    if (element.nodeName === "CANVAS") return isDrawn(element);
+    return element.nodeName === "svg" || (element.nodeName === "IMG" && element.complete && element.naturalWidth > 0);
+  }
+
+  const hasPicture = (node) => below(node).some(isPicture);
+  const SHOWN = {
+    // The preset's own numbers, not the line that says they are being computed.
+    readable: () => size(find('[data-region="answer"]')).height > 0 && document.documentElement.dataset.first !== "computing",
+    charts: () => hasPicture(find("#plot-pool-ratio")) && hasPicture(find("#plot-experts")),
+    // What a frame in a post shows: its numbers, or its chart.
+    frame: () => {
+      const shown = find('[data-region="shown"]');
+      return shown?.querySelector(".plot") ? hasPicture(shown) : size(shown).height > LEAST;
+    },
+  };
+
+  let touched = new Set(); // what this frame changed
+  let before = null; // the answer before an edit; null when none is watched
+  let edit = null;
+  let told = null;
+
+  const answer = () => find('[data-region="answer"]').textContent;
+  const inView = (element) => {
+    const { top, bottom, width, height } = size(element);
+    return width > 0 && height > 0 && bottom > 0 && top < innerHeight;
+  };
+
+  // After the frame has been painted: rendering is done, so nothing here forces a layout.
+  function afterFrame() {
+    const now = performance.now();
+    for (const [name, holds] of Object.entries(SHOWN)) if (!(name in bench.shown) && holds()) bench.shown[name] = now;
+    if (before === null) return touched.clear();
+    if (!edit.numbers && answer() !== before) edit.numbers = now - edit.begun;
+    if (touched.size) edit.all = now - edit.begun;
+    if ([...touched].some(inView)) edit.visible = now - edit.begun;
+    touched.clear();
+    if (!edit.numbers || now - edit.begun - edit.all < QUIET) return;
+    before = null;
+    told(edit);
+  }
+
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = afterFrame;
+  function everyFrame() {
+    requestAnimationFrame(everyFrame);
+    port2.postMessage(null);
+  }
+  everyFrame();
+
+  function watchChanges() {
+    const note = (node) => {
+      const element = node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement;
+      if (element && !element.closest("#said") && element !== document.documentElement) touched.add(element);
+    };
+    new MutationObserver((records) => records.forEach(({ target }) => note(target))).observe(document.getElementById("page"), {
+      subtree: true,
+      childList: true,
+      characterData: true,
+      attributes: true,
+    });
+    // Bokeh clears each of its canvases once when it paints.
+    const { clearRect } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.clearRect = function (...given) {
+      if (this.canvas instanceof Element) touched.add(this.canvas);
+      return clearRect.apply(this, given);
+    };
+  }
+
+  // Watch the next typed edit. `bench.edited` resolves with the milliseconds from the key to the painted frames: the
+  // one with a new answer, the last that changed anything in view, the last that changed anything on the page.
+  let isWatching = false;
+  bench.expectEdit = () => {
+    if (!isWatching) watchChanges();
+    isWatching = true;
+    bench.edited = new Promise((resolve) => (told = resolve));
+    addEventListener(
+      "input",
+      ({ timeStamp }) => {
+        before = answer();
+        edit = { begun: timeStamp, numbers: 0, visible: 0, all: 0 };
+      },
+      { capture: true, once: true },
+    );
+  };
+})();
