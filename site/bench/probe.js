@@ -36,8 +36,8 @@
 
   const hasPicture = (node) => below(node).some(isPicture);
   const SHOWN = {
-    // The preset's own numbers, not the line that says they are being computed.
-    readable: () => size(find('[data-region="answer"]')).height > 0 && document.documentElement.dataset.first !== "computing",
+    // The numbers of this state, not those of another that are still hidden, nor the line that says they are computed.
+    readable: () => size(find('[data-region="answer"]')).height > 0 && !("first" in document.documentElement.dataset),
     charts: () => hasPicture(find("#plot-pool-ratio")) && hasPicture(find("#plot-experts")),
     // What a frame in a post shows: its numbers, or its chart.
     frame: () => {

@@ -178,6 +178,8 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         "version": version,
         "catalogue_date": catalogue_date(root),
         "first_html": made.html if made else "",
+        # In the page itself: on a slow line the numbers stand one round trip earlier.
+        "style": app["page.css"].decode() + app["shell.css"].decode(),
     } | reading_parts(root)
     pages = {name: filled((site / name).read_text(), values, name).encode() for name in (*LIVE_PAGES, *READING_PAGES)}
     partial = dist.with_name(dist.name + ".part")
