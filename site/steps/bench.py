@@ -102,7 +102,7 @@ def spoken(result: dict[str, object]) -> list[str]:
         f"sent twice on a cold visit: {', '.join(twice)}" if twice else "nothing is sent twice on a cold visit",
         f"{started} embeds start Python untouched" if started else "no embed starts Python untouched",
         ways,
-        f"load of the machine while this was taken, mean of a minute, first and last: {result['load']}",
+        f"processes that wanted one of {os.cpu_count()} cores, mean of a minute, before and after: {result['load']}; beyond one a core, pages wait for others",
     ]
 
 

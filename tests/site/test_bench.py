@@ -1,5 +1,6 @@
 """The bench's arithmetic: what counts as sent twice, and its history. No timing is looked at."""
 
+from conftest import ROOT
 from steps.bench_history import COLUMNS, appended, change, line, lines, table
 from steps.bench_traffic import sent_twice
 
@@ -68,3 +69,9 @@ def test_the_table_shows_aims_missed_and_changes() -> None:
     assert "over 18,000,000" in table(RESULT | {"bytes": {"cold": 18_000_001}}, None)
     assert "not taken" in rows["memory of the tab, MB"]
     assert "ba9876543210 of 2026-11-30" in table(RESULT, last).splitlines()[0]
+
+
+def test_the_kept_history_has_these_columns() -> None:
+    header, *rows = (ROOT / "site/bench/history.csv").read_text().splitlines()
+    assert header.split(",") == list(COLUMNS)
+    assert all(row.count(",") == header.count(",") for row in rows)
