@@ -30,7 +30,8 @@ class Family:
     feed-forward are layers of their own. `both`: attention and recurrence in every layer; `twice`: two attentions
     and two dense blocks around one mixture. `linear` names the recurrence when no key tells.
     `prediction` says how prediction layers are stored: `copies` with their own embedding and head, `shared` without,
-    or empty where nobody has described them.
+    `dense` a dense layer without a norm at the end, `typed` dense layers with a head each whose attention
+    `layer_types` names, `blocks` layers of one part each; or empty where nobody has described them.
     """
 
     bias: str = "all"
@@ -83,7 +84,7 @@ FAMILIES: dict[str, Family] = {
     "deepseek_v4": Family(sinks="all", prediction="shared"),
     "dots1": Family(qk_norm="head", window="late"),
     "ernie4_5": Family(),
-    "ernie4_5_moe": Family(router_bias=True),
+    "ernie4_5_moe": Family(router_bias=True, prediction="dense"),
     "exaone4": Family(qk_norm="head", window="every"),
     "exaone_moe": Family(qk_norm="head", window="every", dense_first=1),
     "falcon": Family(matrices=2, norm_vectors=2),
@@ -127,7 +128,7 @@ FAMILIES: dict[str, Family] = {
     "muse_glimmer_text": _MUSE,
     "muse_spark_text": replace(_MUSE, norms=3, layer_vectors=2, latent_norms=True, router_buffer=True),
     "nemotron-nas": Family(),  # nvidia/Llama-3_3-Nemotron-Super-49B-v1, modeling_decilm.py
-    "nemotron_h": Family(norms=1, matrices=2, router_buffer=True, own_blocks=True),
+    "nemotron_h": Family(norms=1, matrices=2, router_buffer=True, own_blocks=True, prediction="blocks"),
     "olmo": Family(norm_vectors=0),
     "olmo2": Family(qk_norm="full"),
     "olmo3": Family(qk_norm="full", window="every", every=4),
@@ -150,7 +151,7 @@ FAMILIES: dict[str, Family] = {
     "smollm3": Family(),
     "solar_open": Family(),
     "starcoder2": Family(matrices=2, norm_vectors=2, window="all"),
-    "step3p5": Family(qk_norm="head", gate="head", dense_first=3, router_buffer=True),
+    "step3p5": Family(qk_norm="head", gate="head", dense_first=3, router_buffer=True, prediction="typed"),
 }
 
 # Other names for the same text model: outer configs whose nested one is unnamed, renamed re-uploads, flat files.

@@ -137,8 +137,7 @@ def _model(keys: Keys, family: Family, top: Keys, nested: bool) -> Model:
     kinds = ["none" if block in ("dense", "moe") else block for block in own] if own else layout.kinds(keys, family, layers)
     groups = _groups(keys, family, kinds, own, hidden, vocabulary)
     extra = extras(keys, family, hidden, vocabulary, layers)
-    last = next(group for group in groups if sum(g.count for g in groups) - 1 in group.positions)
-    guess, guess_own, copies = prediction(keys, family, last, hidden, vocabulary)
+    guess, guess_own, copies = prediction(keys, family, groups, hidden, vocabulary)
     return Model(
         hidden,
         vocabulary,

@@ -168,3 +168,28 @@ class TestRefused:
     def test_by_name(self, name, changed, key):
         with pytest.raises(config.Refused, match=key):
             model(name, **changed)
+
+
+def test_prediction_layers_that_other_families_build_otherwise():
+    """By hand from the sizes in each file and the modules of vLLM's `nemotron_h_mtp.py`, `ernie_mtp.py`, `step3p5_mtp.py`."""
+    others = {name: row["config"] for name, row in CONFIGS.items() if "config" in row}
+    # Attention (32 + 2 x 2 heads of 128, output), its norm; a mixture of 512 experts and a shared one in a latent width,
+    # its norm and router; a projection of two vectors and three norms.
+    hidden, latent, width, experts = 4096, 1024, 2688, 512
+    attention = hidden * 128 * (32 + 2 * 2 + 32) + hidden
+    mixture = experts * (2 * latent * width + hidden) + 2 * hidden * latent + 2 * hidden * 5376 + hidden
+    assert predicted(others["nvidia--NVIDIA-Nemotron-3-Super-120B-A12B-FP8"]) == attention + mixture + 2 * hidden**2 + 3 * hidden
+    ernie = json.loads(Path("tests/data/configs/baidu--ERNIE-4.5-21B-A3B-PT.json").read_text())
+    hidden = 2560
+    attention = hidden * 128 * (20 + 2 * 4 + 20) + 2 * hidden
+    assert predicted(ernie) == attention + 3 * hidden * 12288 + 2 * hidden**2 + 2 * hidden
+    step = others["stepfun-ai--Step-3.7-Flash"]
+    assert predicted(step) == 0  # its list of layers does not go on to name their attention
+    named = step | {"layer_types": [*step["layer_types"], *["sliding_attention"] * 3]}
+    hidden, rows = 4096, 128896
+    attention = hidden * 128 * (64 + 2 * 8 + 64) + 2 * 128 + hidden * 64 + 2 * hidden
+    assert predicted(named) == 3 * (attention + 3 * hidden * 11264 + 2 * hidden**2 + 3 * hidden + rows * hidden)
+
+
+def predicted(values: dict) -> int:
+    return parameters.resident_by_part(config.read(values).model)["prediction"]
