@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from envelope.formats import FORMATS, Format
 from envelope.groups import read_positions, write_positions
 from envelope.model import MixtureOfExperts, Model
-from envelope.parameters import PARTS, Tensor, tensors
+from envelope.parameters import ACTIVE_PARTS, PARTS, Tensor, tensors
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,16 @@ def read_per_step(model: Model, split: Split, touched: Callable[[MixtureOfExpert
     for key, size, mixture in _read_once(model, split):
         totals[key] = totals.get(key, 0.0) + size * (touched(mixture) if mixture else 1)
     return totals
+
+
+@lru_cache(maxsize=64)
+def matrix_work(model: Model, split: Split) -> tuple[tuple[str, int], ...]:
+    """(format, FLOP per token) of each matrix that a token's layers multiply."""
+    return tuple(
+        (piece.format.key, 2 * piece.tensor.elements * piece.tensor.read * piece.layers)
+        for piece in pieces(model, split)
+        if piece.tensor.part in ACTIVE_PARTS and piece.tensor.read
+    )
 
 
 def read_parameters(model: Model) -> int:

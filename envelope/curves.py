@@ -59,7 +59,7 @@ def _series(e: Evaluation, label: str, mix, points, role: str) -> Series:
     asked = pools.demand(mix or e.scenario.mix, shown.window, e.input("chunk"))
     # 121 points on three lines: whole numbers, since a Fraction reduces after every step.
     ratios = [point.as_integer_ratio() for point in points]
-    counts = tuple(layout.dp * min(one(over, under) for one in held) for over, under in ratios)
+    counts = tuple(layout.dp * min(each) for each in zip(*([one(over, under) for over, under in ratios] for one in held), strict=True))
     binds = tuple(f"{_binding(asked, over, under)} pool binds" for over, under in ratios)
     return Series(label, tuple(points), counts, role, binds)
 

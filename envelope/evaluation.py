@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,21 +14,69 @@ from envelope.model import MixtureOfExperts, Model
 from envelope.quantities import ALL, BY_KEY
 from envelope.quantities.registry import Definition, Found, Unavailable
 from envelope.scenario import Scenario, resolve
+from envelope.watched import Facts, Watched, changes, distance, facts
 
-# M (derived here) counts as A; a derived value takes the lowest tier of what it is derived from.
-_RANK = {"A": 0, "M": 0, "B": 1, "C": 2, "D": 3}
+# M (derived here) counts as A; a derived value takes the lowest tier of what it is derived from. One bit each, so
+# that the length of those met is the lowest.
+_TIER_BIT = {"A": 0, "M": 0, "B": 1, "C": 2, "D": 4}
+_NOTHING = (None, "")
 _DERIVED = ("M", "B", "C", "D")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was found once: the result, or the reason for none; the tiers it rests on and the inputs it was found from."""
+
+    result: Any
+    reason: str
+    tiers: int
+    reads: int
+
+
+# An edit changes one input, and most answers do not rest on it. The last evaluations' answers are kept with what each
+# was found from, and the next evaluation takes over those that none of its changes touches: 9.5 ms became 2 ms.
+_RECENT: deque[tuple[Facts, dict[object, Kept]]] = deque(maxlen=16)
+
+
+def _nearest(now: Facts) -> tuple[Facts, dict[object, Kept]]:
+    """The evaluation that differs least, the newest where it is one edit away: a few inputs follow another by default."""
+    newest, *older = reversed(_RECENT)
+    if distance(newest[0], now) < 8:
+        return newest
+    return min((newest, *older), key=lambda one: distance(one[0], now))
+
+
+def _taken_over(now: Facts) -> dict[object, Kept]:
+    """What still holds of the evaluation that is nearest to these facts."""
+    if not _RECENT:
+        return {}
+    before, kept = _nearest(now)
+    changed = changes(before, now)
+    return {key: one for key, one in tuple(kept.items()) if not one.reads & changed}
 
 
 class Quantity:
     """One output of one state: value or reason, and how it came about."""
 
-    def __init__(self, definition: Definition, found: Found | None, tier: str, reason: str) -> None:
+    __slots__ = ("kept", "_working", "definition", "note", "value")
+
+    def __init__(self, definition: Definition, kept: Kept, working: Callable[[Definition], str]) -> None:
         self.definition = definition
-        self.tier = tier
-        self.reason = reason
-        self.note = found.note if found else ""
-        self._found = found
+        # In base units, unrounded and exact where it can be; None where `reason` says why.
+        self.value, self.note = kept.result or _NOTHING
+        self.kept = kept
+        self._working = working
+
+    @property
+    def tier(self) -> str:
+        """The lowest tier of what it is derived from; M where that is all primary."""
+        return _DERIVED[self.kept.tiers.bit_length()]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no value; empty where there is one."""
+        return self.kept.reason
+
 
     @property
     def key(self) -> str:
@@ -44,73 +94,91 @@ class Quantity:
         return self.definition.unit
 
     @property
-    def value(self) -> Any:
-        """Value in base units, unrounded and exact where it can be; None where `reason` says why."""
-        return self._found.value if self._found else None
-
-    @cached_property
     def working(self) -> str:
         """The formula with this state's numbers."""
-        return self._found.working() if self._found else ""
+        return "" if self.kept.reason else self._working(self.definition)
 
 
 class Evaluation:
     """The quantities of one scenario, found when asked for. Asking records what each one rests on."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self.scenario = scenario
-        self._found: dict[str, Quantity] = {}
-        self._tiers: list[set[str]] = []
-        self._once: dict[object, tuple[Any, str, frozenset[str]]] = {}
+        self.scenario = Watched(scenario)
+        self._tiers_met = 0
+        self._tier_bits = {key: _TIER_BIT[tier] for key, tier in scenario.tiers.items()}
+        self._quantities: dict[str, Quantity] = {}
+        self._workings: dict[str, Callable[[], str]] = {}
+        now = facts(scenario)
+        self._kept = _taken_over(now)
+        _RECENT.append((now, self._kept))
 
     def __getitem__(self, key: str) -> Any:
         """A quantity's value. Raises Unavailable with its reason where it has none."""
         quantity = self.quantity(key)
+        kept = quantity.kept
         if quantity.value is None:
-            raise Unavailable(quantity.reason)
-        self.rest_on(quantity.tier)
+            raise Unavailable(kept.reason)
+        self._tiers_met |= kept.tiers
         return quantity.value
 
     def quantity(self, key: str) -> Quantity:
         """A quantity with its formula, tier and reason."""
-        if key not in self._found:
-            self._found[key] = self._find(BY_KEY[key])
-        return self._found[key]
+        quantity = self._quantities.get(key)
+        if quantity is None:
+            definition = BY_KEY[key]
+            kept = self._keep(key, lambda: self._find(definition))
+            quantity = self._quantities[key] = Quantity(definition, kept, self._work)
+        self.scenario.reads |= quantity.kept.reads
+        return quantity
 
-    def _find(self, definition: Definition) -> Quantity:
-        self._tiers.append(set())
-        try:
-            found, reason = definition.find(self), ""
-        except Unavailable as unavailable:
-            found, reason = None, str(unavailable)
-        tier = _DERIVED[max((_RANK[tier] for tier in self._tiers.pop()), default=0)]
-        return Quantity(definition, found, tier, reason)
+    def _find(self, definition: Definition) -> tuple[Any, str]:
+        """A quantity's value and note. Its working, which holds on to this evaluation, is not among what is taken over."""
+        found = definition.find(self)
+        self._workings[definition.key] = found.working
+        return found.value, found.note
+
+    def _work(self, definition: Definition) -> str:
+        """Write a quantity's working, found again where only its value was taken over."""
+        if definition.key not in self._workings:
+            self._find(definition)
+        return self._workings[definition.key]()
+
+    def _keep(self, key: object, make: Callable[[], Any]) -> Kept:
+        """What `make` finds, made only where nothing kept under `key` still holds."""
+        kept = self._kept.get(key)
+        if kept is None:
+            reads, tiers = self.scenario.reads, self._tiers_met
+            self.scenario.reads = self._tiers_met = 0
+            result, reason = None, ""
+            try:
+                result = make()
+            except Unavailable as unavailable:
+                reason = str(unavailable)
+            finally:
+                met, self._tiers_met = self._tiers_met, tiers
+                read, self.scenario.reads = self.scenario.reads, reads
+            kept = self._kept[key] = Kept(result, reason, met, read)
+        self.scenario.reads |= kept.reads
+        return kept
 
     def rest_on(self, tier: str) -> None:
         """Record that the quantity being found rests on something of this tier."""
-        if self._tiers:
-            self._tiers[-1].add(tier)
+        self._tiers_met |= _TIER_BIT[tier]
 
     def once(self, key: object, make: Callable[[], Any]) -> Any:
-        """What `make` returns, made once per `key`; it rests on the same inputs each time. Raises Unavailable as `make` did."""
-        if key not in self._once:
-            self._tiers.append(set())
-            found, reason = None, ""
-            try:
-                found = make()
-            except Unavailable as unavailable:
-                reason = str(unavailable)
-            self._once[key] = (found, reason, frozenset(self._tiers.pop()))
-        found, reason, tiers = self._once[key]
-        for tier in tiers:
-            self.rest_on(tier)
-        if reason:
-            raise Unavailable(reason)
-        return found
+        """What `make` returns, made once per `key` and kept while what it read stays the same. Raises Unavailable as `make` did.
+
+        `make` reads of this evaluation only, and what it returns holds nothing of it.
+        """
+        kept = self._keep(key, make)
+        self._tiers_met |= kept.tiers
+        if kept.reason:
+            raise Unavailable(kept.reason)
+        return kept.result
 
     def input(self, key: str) -> Any:
         """An input's value, None where it is unset."""
-        self.rest_on(self.scenario.tier(key))
+        self._tiers_met |= self._tier_bits[key]
         return self.scenario[key]
 
     def needed(self, key: str, why: str) -> Any:
@@ -125,7 +193,7 @@ class Evaluation:
         """The architecture. Raises Unavailable where only totals or a cache are stated."""
         if self.scenario.model is None:
             raise Unavailable(f"{self.scenario.name} states no shapes")
-        if self.scenario.read_assumptions:
+        if self.scenario.was_assumed:
             self.rest_on("C")
         return self.scenario.model
 
@@ -182,12 +250,31 @@ class Envelope:
 
         return findings(self)
 
+    def once(self, key: object, make: Callable[[Envelope], Any]) -> Any:
+        """What `make` says of this envelope, kept while what it reads stays the same. Raises Unavailable as `make` did.
+
+        Of the inputs `make` reads what `Watched` has; what it returns holds nothing of the envelope.
+        """
+        return self._evaluation.once(key, lambda: make(_Watching(self)))
+
+    def with_(self, **changes: object) -> Envelope:
+        """Evaluate again with some inputs changed; None takes one back. Raises InputError."""
+        return Envelope(self.scenario.with_(**changes))
+
     def ask(self, find: Callable[[Evaluation], Any], otherwise: Any = None) -> Any:
         """Call `find` with the evaluation, or return `otherwise` where something it needs has no value."""
         try:
             return find(self._evaluation)
         except Unavailable:
             return otherwise
+
+
+class _Watching(Envelope):
+    """An envelope as rules, charts and answers read it: what they read of the inputs is recorded."""
+
+    def __init__(self, envelope: Envelope) -> None:
+        self._evaluation = envelope.evaluation
+        self.scenario = envelope.evaluation.scenario
 
 
 def evaluate(scenario: Scenario | str | None = None, /, **inputs: object) -> Envelope:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from envelope.fields.base import InputError
@@ -39,10 +40,18 @@ def findings(envelope: Envelope) -> tuple[Finding, ...]:
     found = []
     for rule in ALL:
         try:
-            finding = rule(envelope)
-        except (Unavailable, InputError):
-            # A rule about a number this state does not have, or a neighbour it cannot have, has nothing to say.
+            finding = envelope.once(rule, partial(_spoken, rule))
+        except Unavailable:
+            # A rule about a number this state does not have has nothing to say.
             continue
         if finding is not None:
             found.append(finding)
     return tuple(sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -one.cost)))
+
+
+def _spoken(rule: Rule, envelope: Envelope) -> Finding | None:
+    try:
+        return rule(envelope)
+    except InputError:
+        # Nor has one about a neighbour it cannot have.
+        return None

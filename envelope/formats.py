@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Format:
     module_bytes: int = 0
     rate: str = "bf16"
 
-    @property
+    @cached_property
     def bytes_per_value(self) -> Fraction:
         """Bytes of one value with its share of the block's scale, ignoring edges and per-module bytes."""
         per_block = self.block[0] * self.block[1]

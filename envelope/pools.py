@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, log10
+from functools import cached_property
+from math import ceil, floor, lcm, log10
 
 from envelope.cache import LayerCache
 from envelope.ranks import heads_share
@@ -30,6 +31,12 @@ class TokenCost:
     sliding: Fraction
     state: Fraction
     window: int
+
+    @cached_property
+    def whole(self) -> tuple[int, int, int, int]:
+        """(full, sliding, state, scale): the three costs times the scale that makes all of them whole."""
+        scale = lcm(self.full.denominator, self.sliding.denominator, self.state.denominator)
+        return (*(int(cost * scale) for cost in (self.full, self.sliding, self.state)), scale)
 
 
 def token_cost(caches: Sequence[LayerCache], tp: int, bytes_per_value: Fraction) -> TokenCost:
@@ -57,11 +64,13 @@ def demand(mix: Sequence[tuple[int, int]], window: int, chunk: int) -> Demand:
 
     The engine holds the chunk being prefilled beside the window, so a session needs min(L, W + C). Source: first seed.
     """
-    return Demand(
-        full_tokens=sum(length * count for length, count in mix),
-        sliding_tokens=sum(min(length, window + chunk) * count for length, count in mix) if window else 0,
-        sessions=sum(count for _, count in mix),
-    )
+    full = sliding = sessions = 0
+    held = window + chunk if window else 0
+    for length, count in mix:
+        full += length * count
+        sliding += min(length, held) * count
+        sessions += count
+    return Demand(full, sliding, sessions)
 
 
 def best_ratio(need: Demand) -> Fraction:
@@ -82,10 +91,20 @@ def session_bytes(cost: TokenCost, need: Demand, ratio: Fraction) -> Fraction:
 
 def sessions(pool: Fraction, cost: TokenCost, need: Demand, ratio: Fraction) -> int:
     """Whole sessions that fit in `pool` bytes of one rank at a ratio; whole groups where `need` is a mix."""
-    each = session_bytes(cost, need, ratio)
+    # In whole numbers: a Fraction reduces after every step, and an edit asks some twenty times.
+    full, sliding, state, scale = cost.whole
+    over, under = 1, 1
+    if not sliding or not need.sliding_tokens:
+        each = full * need.full_tokens
+    elif not full:
+        each = sliding * need.sliding_tokens
+    else:
+        over, under = ratio.as_integer_ratio()
+        each = max(need.full_tokens * over, need.sliding_tokens * under) * (full * under + sliding * over)
+    each += state * need.sessions * over * under
     if pool <= 0 or not each:
         return 0
-    return floor(pool / each) * need.sessions
+    return pool.numerator * scale * over * under // (pool.denominator * each) * need.sessions
 
 
 def sliding_share(cost: TokenCost, ratio: Fraction) -> Fraction:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from envelope import catalog, groups, published, shape
 from envelope.checkpoint import Split, read_split
@@ -100,7 +100,13 @@ class Scenario:
 
     def tier(self, key: str) -> str:
         """What the value rests on: stated values count as primary for this question."""
-        return "A" if key in self.given else self.defaults[key].tier
+        return self.tiers[key]
+
+    @cached_property
+    def tiers(self) -> dict[str, str]:
+        """What each input's value rests on, in the order of the fields."""
+        given, defaults = self.given, self.defaults
+        return {key: "A" if key in given else defaults[key].tier for key in BY_KEY}
 
     def with_(self, **changes: object) -> Scenario:
         """Resolve again with some inputs changed; None takes one back. Raises InputError."""
@@ -170,7 +176,8 @@ def _settle(field: Field, given: Mapping[str, object], known: Known, edits: dict
         known.values[field.key] = value
     else:
         known.values[field.key] = default.value
-    _EFFECTS.get(field.key, lambda *_: None)(known, edits)
+    if field.key in _EFFECTS:
+        _EFFECTS[field.key](known, edits)
 
 
 def _fall_back(field: Field, known: Known) -> None:
@@ -188,12 +195,16 @@ def _choose_model(known: Known, edits: dict[str, int]) -> None:
         raise InputError("model", slug, "needs groups: the layers in their canonical text, or a config")
 
 
+# A keystroke in any field reads a pasted model's layers again.
+_read_groups = lru_cache(maxsize=16)(groups.read)
+
+
 def _replace_layers(known: Known, edits: dict[str, int]) -> None:
     text = known["groups"]
     if text is None:
         return
     try:
-        model = groups.read(str(text))
+        model = _read_groups(str(text))
     except ValueError as error:
         raise InputError("groups", text, str(error)) from None
     known.model_edited = model != known.model

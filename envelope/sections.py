@@ -49,7 +49,7 @@ class Section:
     def answer(self, envelope: Envelope) -> str:
         """The header's sentence, or why there is none."""
         try:
-            return self.find_answer(envelope)
+            return envelope.once(("answer", self.key), self.find_answer)
         except Unavailable as unavailable:
             return f"no answer: {unavailable}"
 

@@ -89,16 +89,19 @@ def seconds(text: str) -> Fraction:
 
 def significant(value: float, digits: int = 3) -> str:
     """Write a number with `digits` significant digits, thousands grouped, never in scientific notation."""
-    if value == 0:
+    # As a float throughout: comparing a Fraction costs ten times as much, and what is printed is the float.
+    value = float(value)
+    size = abs(value)
+    if size == 0:
         return "0"
-    magnitude = len(str(int(abs(value)))) if abs(value) >= 1 else 1 - _leading_zeros(abs(value))
+    magnitude = len(str(int(size))) if size >= 1 else 1 - _leading_zeros(size)
     decimals = max(0, digits - magnitude)
-    text = f"{float(value):,.{decimals}f}"
+    text = f"{value:,.{decimals}f}"
     if "." not in text:
         return text
     # 9.996 to three digits prints as 10.00: one digit too many, so round again at the new magnitude.
     if len(text.replace(",", "").replace("-", "").replace(".", "").lstrip("0")) > digits and decimals > 0:
-        text = f"{float(value):,.{decimals - 1}f}"
+        text = f"{value:,.{decimals - 1}f}"
     return text
 
 
@@ -143,11 +146,13 @@ def people(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
         return shorten(float(value), 6), ""
     if unit in ("sessions", "GPUs", "experts", "layers", "requests", "collectives", "count"):
         return f"{int(value):,}", "" if unit == "count" else unit
+    value = float(value)
+    # 999.6 million would print as 1,000 M: take the larger name as soon as rounding reaches it.
+    size, reaches = abs(value), 1 - 0.5 * 10**-digits
     for scale, name in _PEOPLE.get(unit, ()):
-        # 999.6 million would print as 1,000 M: take the larger name as soon as rounding reaches it.
-        if abs(value) >= scale * (1 - 0.5 * 10**-digits):
-            return significant(float(value) / scale, digits), name
-    return significant(float(value), digits), _BASE.get(unit, unit)
+        if size >= scale * reaches:
+            return significant(value / scale, digits), name
+    return significant(value, digits), _BASE.get(unit, unit)
 
 
 def text(value: float, unit: str, digits: int = 3) -> str:
@@ -171,20 +176,22 @@ def token_text(value: float) -> str:
 
 def money(value: float) -> str:
     """Write US dollars: `$1.83`, `$0.024`, `$1,300`."""
+    value = float(value)
     if abs(value) >= 1000:
-        return f"${float(value):,.0f}"
+        return f"${value:,.0f}"
     if abs(value) >= 0.1 or value == 0:
-        return f"${float(value):,.2f}"
-    return f"${significant(float(value), 2)}"
+        return f"${value:,.2f}"
+    return f"${significant(value, 2)}"
 
 
 def _time(value: float, digits: int) -> tuple[str, str]:
+    value = float(value)
     if value >= 86_400 * 2:
-        return significant(float(value) / 86_400, digits), "days"
+        return significant(value / 86_400, digits), "days"
     if value >= 3600 * 2:
-        return significant(float(value) / 3600, digits), "h"
+        return significant(value / 3600, digits), "h"
     if value >= 120:
-        return significant(float(value) / 60, digits), "min"
+        return significant(value / 60, digits), "min"
     if value >= 1:
-        return significant(float(value), digits), "s"
-    return significant(float(value) * 1000, digits), "ms"
+        return significant(value, digits), "s"
+    return significant(value * 1000, digits), "ms"

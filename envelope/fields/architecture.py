@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from envelope import catalog, shape
 from envelope.fields.base import CHOICE, COUNT, NUMBER, TEXT, TOKENS, Default, Field, Known, constant, unset
-from envelope.model import LARGEST, MOST_LAYERS
+from envelope.model import LARGEST, MOST_LAYERS, Model
 
 GROUP = "Model"
 CUSTOM = "custom"
@@ -20,11 +21,13 @@ def _has_model(known: Known) -> bool:
     return known.model is not None
 
 
-def _view(key: str) -> Callable[[Known], Default]:
-    def default(known: Known) -> Default:
-        return Default(shape.read(known.model, key) if known.model else None, source="the model's layers")
+@lru_cache(maxsize=256)
+def _read(model: Model | None, key: str) -> Default:
+    return Default(shape.read(model, key) if model else None, source="the model's layers")
 
-    return default
+
+def _view(key: str) -> Callable[[Known], Default]:
+    return lambda known: _read(known.model, key)
 
 
 def _applies(key: str) -> Callable[[Known], bool]:

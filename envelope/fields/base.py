@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from envelope import units
 from envelope.records import Machine, ModelPreset
@@ -17,6 +18,10 @@ from envelope.model import Model
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 Value = int | Fraction | str | tuple[tuple[int, int], ...] | None
+
+
+# One object per number, so that what an edit leaves alone is seen by identity.
+exact = lru_cache(maxsize=256)(Fraction)
 
 
 class InputError(ValueError):
@@ -71,6 +76,7 @@ class Kind:
     echo: Callable[[Value], str]
 
 
+@lru_cache(maxsize=512)
 def decimal_text(value: Value) -> str:
     """Write an exact number in decimals: 0.078125, 262500000000. Every value people can type has one."""
     number = Fraction(value)
@@ -87,6 +93,7 @@ def decimal_text(value: Value) -> str:
 def _scaled(names: tuple[tuple[int, str], ...]) -> Callable[[Value], str]:
     """Write a number with the largest suffix that leaves at most four decimals: 262.5GB, 8TB, else plain."""
 
+    @lru_cache(maxsize=512)
     def write(value: Value) -> str:
         for scale, name in names:
             if abs(value) >= scale and (Fraction(value) * 10_000 / scale).denominator == 1:
@@ -248,9 +255,13 @@ def _plain(given: object) -> str:
 
 def constant(value: Value, why: str = "", source: str = "") -> Callable[[Known], Default]:
     """A default that depends on nothing."""
-    return lambda known: Default(value, tier="C" if why else "A", source=source, why=why)
+    made = Default(value, tier="C" if why else "A", source=source, why=why)
+    return lambda known: made
+
+
+NOTHING = Default(None)
 
 
 def unset(known: Known) -> Default:
     """The default of a field that only overrides what is derived."""
-    return Default(None)
+    return NOTHING

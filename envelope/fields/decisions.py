@@ -9,7 +9,7 @@ from envelope import benchmark, catalog, units
 from envelope.admission import gib
 from envelope.fields.base import (
     BYTES, CHOICE, COUNT, NUMBER, RATE, SECONDS, SPEED, TOKENS, Default, Field, InputError, Kind, Known, Value,
-    constant, decimal_text, unset,
+    constant, decimal_text, exact, unset,
 )  # fmt: skip
 from envelope.records import Replay, Score
 
@@ -85,10 +85,6 @@ def _has_benchmark(known: Known) -> bool:
     return known["total_tokens_per_gpu_s"] is not None
 
 
-def _think(known: Known) -> Default:
-    return Default(Fraction(0), "C", why="the benchmark states no think time between turns")
-
-
 def _published_total(known: Known) -> Default:
     stated = known.preset.published_total if known.preset else None
     return Default(stated.value, stated.tier, stated.source) if stated else Default(None)
@@ -97,7 +93,7 @@ def _published_total(known: Known) -> Default:
 def _machine_value(name: str) -> Callable[[Known], Default]:
     def default(known: Known) -> Default:
         found = getattr(known.machine, name)
-        return Default(Fraction(found.value), found.tier, found.source) if found else Default(None)
+        return Default(exact(found.value), found.tier, found.source) if found else Default(None)
 
     return default
 
@@ -112,7 +108,7 @@ def _reference_score(known: Known) -> Default:
     found = _reference(known)
     if found is None:
         return Default(None)
-    return Default(Fraction(str(found.low)), found.tier, f"{found.benchmark}, {found.harness}: {found.source}")
+    return Default(exact(str(found.low)), found.tier, f"{found.benchmark}, {found.harness}: {found.source}")
 
 
 def _reference_harness(known: Known) -> Default:
@@ -120,18 +116,16 @@ def _reference_harness(known: Known) -> Default:
     return Default(found.harness, found.tier, found.source) if found else Default(None)
 
 
-def _untimed(what: str) -> Callable[[Known], Default]:
-    return lambda known: Default(Fraction(0), "C", why=f"no {what} time was named")
-
-
 def _timed(known: Known) -> bool:
     return known["verify_ms"] is not None
 
 
+_INSIDE_THE_SHARE = Default(Fraction(0), source="inside the share that memory_fraction keeps back")
+_NOT_NAMED = Default(Fraction(0), "C", why="no measurement was named")
+
+
 def _unmeasured(known: Known) -> Default:
-    if known["usable_per_rank"] is None:
-        return Default(Fraction(0), source="inside the share that memory_fraction keeps back")
-    return Default(Fraction(0), "C", why="no measurement was named")
+    return _INSIDE_THE_SHARE if known["usable_per_rank"] is None else _NOT_NAMED
 
 
 def _longest(known: Known) -> int:
@@ -172,8 +166,8 @@ FIELDS: tuple[Field, ...] = (
     Field("draft_cache_bytes_per_token", "Drafter's cache per token", NUMBER, SPECULATION, "Bytes the drafter keeps per token of context.", unset, bounds=(0, 10**9)),
     Field("step_ms", "Plain step", MILLISECONDS, SPECULATION, "Measured milliseconds of a decode step without the drafter, at your concurrency.", unset, bounds=(Fraction(1, 10**6), 10**7)),
     Field("verify_ms", "Verify step", MILLISECONDS, SPECULATION, "Measured milliseconds of one verify step.", unset, bounds=_TIME),
-    Field("draft_ms", "Drafting", MILLISECONDS, SPECULATION, "Measured milliseconds of drafting, per cycle.", _untimed("drafting"), bounds=_TIME, applies=_timed),
-    Field("other_ms", "Other", MILLISECONDS, SPECULATION, "Measured milliseconds of everything else in a cycle.", _untimed("other"), bounds=_TIME, applies=_timed),
+    Field("draft_ms", "Drafting", MILLISECONDS, SPECULATION, "Measured milliseconds of drafting, per cycle.", constant(Fraction(0), why="no drafting time was named"), bounds=_TIME, applies=_timed),
+    Field("other_ms", "Other", MILLISECONDS, SPECULATION, "Measured milliseconds of everything else in a cycle.", constant(Fraction(0), why="no other time was named"), bounds=_TIME, applies=_timed),
     Field("score", "Your score", PERCENT, ACCURACY, "Score of your deployment, percent.", unset, bounds=(0, 100)),
     Field("harness", "Your harness", LABEL, ACCURACY, "What measured your score.", unset),
     Field("reference_score", "Reference score", PERCENT, ACCURACY, "Score of the reference, percent.", _reference_score, bounds=(0, 100)),
@@ -186,7 +180,7 @@ FIELDS: tuple[Field, ...] = (
     Field("total_tokens_per_gpu_s", "Total per GPU", SPEED, BENCHMARK, "Input, cached and output tokens per second and GPU, as benchmarks headline them.", _measured("total_tokens_per_gpu_second"), bounds=(Fraction(1, 1000), 10**9)),
     Field("sessions_load", "Sessions in flight", COUNT, BENCHMARK, "Conversations in flight on all GPUs of the benchmark.", _measured("sessions"), bounds=(1, 10**7), applies=_has_benchmark),
     Field("user_tokens_s", "Speed per user", SPEED, BENCHMARK, "Tokens per second one user sees while decoding.", _measured("tokens_per_second_per_user"), bounds=(Fraction(1, 1000), 10**6), applies=_has_benchmark),
-    Field("think_s", "Think time", SECONDS, BENCHMARK, "Seconds a client waits between turns.", _think, bounds=(0, 10**7), applies=_has_benchmark),
+    Field("think_s", "Think time", SECONDS, BENCHMARK, "Seconds a client waits between turns.", constant(Fraction(0), why="the benchmark states no think time between turns"), bounds=(0, 10**7), applies=_has_benchmark),
     Field("usable_per_rank", "Usable per rank", BYTES, ADMISSION, "Memory of one rank that the engine may use; overrides hbm × memory_fraction.", unset, bounds=(1, 10**14), follows="admit_usable_bytes"),
     Field("graph_bytes", "Graphs and communication", BYTES, ADMISSION, "Measured bytes per rank after graph capture.", _unmeasured, bounds=(0, 10**14)),
     Field("reserve_bytes", "Reserve", BYTES, ADMISSION, "Bytes per rank kept for variation.", _unmeasured, bounds=(0, 10**14)),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from envelope import catalog
 from envelope.checkpoint import Split, uniform
 from envelope.fields.base import (
-    BYTES, CHOICE, COUNT, NUMBER, RATE, RATIO, SHARE, TEXT, TOKENS, Default, Field, Known, constant, unset,
+    BYTES, CHOICE, COUNT, NUMBER, RATE, RATIO, SHARE, TEXT, TOKENS, Default, Field, Known, constant, exact, unset,
 )  # fmt: skip
 from envelope.formats import CACHE_FORMATS, FORMATS, WEIGHT_FORMATS
 from envelope.model import CompressedAttention, is_windowed
@@ -73,12 +73,12 @@ def _ep(known: Known) -> Default:
 
 def _hbm(known: Known) -> Default:
     memory = known.machine.memory
-    return Default(Fraction(memory.value), memory.tier, memory.source)
+    return Default(exact(memory.value), memory.tier, memory.source)
 
 
 def _bandwidth(known: Known) -> Default:
     bandwidth = known.machine.bandwidth
-    return Default(Fraction(bandwidth.value), bandwidth.tier, bandwidth.source)
+    return Default(exact(bandwidth.value), bandwidth.tier, bandwidth.source)
 
 
 def _cache_format(known: Known) -> Default:
@@ -102,6 +102,8 @@ def _has_experts(known: Known) -> bool:
     return known.model is not None and bool(known.model.mixtures())
 
 
+_FRACTION = Default(Fraction(9, 10), source="first seed", why="the share engines are commonly given; measure what yours keeps back")
+
 FIELDS = (
     Field("weight_format", "Weights", CHOICE, CHECKPOINT, "The format of the file's largest tensors.", _weight_format, choices=_weight_formats, applies=_has_model),
     Field("split", "Split", TEXT, CHECKPOINT, "What is stored how: a base format, then <part or module>.<format>[.at<layers>].", split_for, applies=_has_model),
@@ -116,7 +118,7 @@ FIELDS = (
     Field("bandwidth", "Bandwidth", RATE, MACHINE, "Memory bandwidth of one GPU.", _bandwidth, bounds=(10**6, 10**16)),
     Field("engine", "Engine", CHOICE, ENGINE, "Whose memory rules and flags.", constant("sglang"), choices=lambda known: ENGINES),
     Field("memory_fraction", "Memory fraction", SHARE, ENGINE, "Share of HBM for weights and cache; the rest is kept back for activations and graphs.",
-          lambda known: Default(Fraction(9, 10), source="first seed", why="the share engines are commonly given; measure what yours keeps back"), bounds=(Fraction(1, 100), 1)),
+          lambda known: _FRACTION, bounds=(Fraction(1, 100), 1)),
     Field("cache_format", "Cache format", CHOICE, ENGINE, "How one cached value is stored.", _cache_format, choices=lambda known: tuple((key, FORMATS[key].label) for key in CACHE_FORMATS)),
     Field("cache_bytes_per_token", "Cache per token", NUMBER, ENGINE, "Bytes one token of context takes in all layers, when you know better than the shapes. No window is added.",
           lambda known: _stated_cache(known), bounds=(Fraction(1, 1000), 10**9), follows="cache_bytes_per_token"),
@@ -132,4 +134,4 @@ def _stated_cache(known: Known) -> Default:
     stated = known.preset.stated_cache if known.preset else None
     if stated is None:
         return Default(None)
-    return Default(Fraction(stated.value), stated.tier, stated.source)
+    return Default(exact(stated.value), stated.tier, stated.source)

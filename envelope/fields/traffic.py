@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from envelope import catalog
 from envelope.fields.base import (
-    CHOICE, COUNT, MIX, NUMBER, SHARE, SPEED, TOKENS, USD, Default, Field, Known, constant, unset,
+    CHOICE, COUNT, MIX, NUMBER, SHARE, SPEED, TOKENS, USD, Default, Field, Known, constant, exact, unset,
 )  # fmt: skip
 
 TRAFFIC, SPECULATION, PRICES, GOALS = "Workload", "Speculation", "Prices", "Goals"
@@ -16,7 +16,7 @@ def _rental(known: Known) -> Default:
     rental = known.machine.gpu_hour
     if rental is None:
         return Default(None)
-    return Default(Fraction(str(rental.usd_per_gpu_hour)), rental.tier, f"{rental.basis}, {rental.date or 'undated'}: {rental.source}")
+    return Default(exact(str(rental.usd_per_gpu_hour)), rental.tier, f"{rental.basis}, {rental.date or 'undated'}: {rental.source}")
 
 
 def _list_price(name: str):
@@ -25,7 +25,7 @@ def _list_price(name: str):
         value = getattr(rows[0], name) if rows else None
         if value is None:
             return Default(None)
-        return Default(Fraction(str(value)), rows[0].tier, f"{rows[0].provider}, {rows[0].date or 'undated'}: {rows[0].source}")
+        return Default(exact(str(value)), rows[0].tier, f"{rows[0].provider}, {rows[0].date or 'undated'}: {rows[0].source}")
 
     return default
 

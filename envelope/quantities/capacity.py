@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from math import floor
 from typing import TYPE_CHECKING
 
 from envelope import pools, ranks
-from envelope.model import Model
 from envelope.node import Budget
-from envelope.quantities.model import session_bytes, step_at, value_bytes
+from envelope.quantities.model import group_bytes, step_at, value_bytes
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import significant, text
 
@@ -46,7 +44,7 @@ def pool_bytes(e: Evaluation) -> Found:
 def ceiling_sessions(e: Evaluation) -> Found:
     e.input("context")
     mix = e.scenario.mix
-    group = sum((session_bytes(e, length) * count for length, count in mix), Fraction(0))
+    group = group_bytes(e)
     pool = e["pool_bytes"]
     if not group:
         raise Unavailable("a session keeps nothing in memory, so memory sets no ceiling")
@@ -56,33 +54,32 @@ def ceiling_sessions(e: Evaluation) -> Found:
 
 def rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
     """What one rank of each pipeline stage pays per token and session."""
+    return e.once(("rank_costs", tp, pp), lambda: _rank_costs(e, tp, pp))
+
+
+def _rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
     given = e.input("cache_bytes_per_token")
     if given is not None:
         # A stated size is that of one copy; ranks copy it as they do what the layers keep.
         stored = ranks.copies(e.model, tp) if e.scenario.model else 1
         share = Fraction(stored) / (tp * pp)
         return [pools.TokenCost(Fraction(given) * share, Fraction(0), Fraction(0), 0)]
-    return list(_layer_costs(e.model, tp, pp, value_bytes(e)))
-
-
-@lru_cache(maxsize=64)
-def _layer_costs(model: Model, tp: int, pp: int, value: Fraction) -> tuple[pools.TokenCost, ...]:
-    return tuple(pools.token_cost(caches, tp, value) for caches in ranks.stages(model, pp))
+    return [pools.token_cost(caches, tp, value_bytes(e)) for caches in ranks.stages(e.model, pp)]
 
 
 def replica_sessions(e: Evaluation, per_gpu: Fraction, tp: int, pp: int, ratio, mix=None) -> int:
     """Sessions one data-parallel replica holds: the fewest over its ranks. `ratio` may be `best`."""
-    fewest = []
+    fewest, mix, chunk = [], mix or e.scenario.mix, e.input("chunk")
     for cost in rank_costs(e, tp, pp):
-        need = pools.demand(mix or e.scenario.mix, cost.window, e.input("chunk"))
-        chosen = chosen_ratio(e, need) if ratio == "best" else Fraction(ratio)
-        fewest.append(pools.sessions(per_gpu, cost, need, chosen))
+        need = pools.demand(mix, cost.window, chunk)
+        fewest.append(pools.sessions(per_gpu, cost, need, chosen_ratio(e, need) if ratio == "best" else ratio))
     return min(fewest)
 
 
 def chosen_ratio(e: Evaluation, need: pools.Demand) -> Fraction:
     """The best ratio of a demand with the headroom on top, at most 1: a sliding pool never exceeds the full one."""
-    return min(Fraction(1), pools.best_ratio(need) * (1 + Fraction(e.input("headroom") or 0)))
+    best, headroom = pools.best_ratio(need), e.input("headroom")
+    return min(Fraction(1), best * (1 + headroom)) if headroom else best
 
 
 @_quantity("sessions", "Sessions", "sessions", "dp × floor on the limiting rank of min(N / L, ratio × N / min(L, window + chunk)), N = pool / (F + ratio × S)", SEED,
@@ -140,11 +137,12 @@ def gpus_minimum(e: Evaluation) -> Found:
 def _sessions_on(e: Evaluation, gpus: int) -> int:
     """Sessions on another number of GPUs in its default layout."""
     found = budget(e, gpus)
-    if found.pool <= 0:
+    per_gpu = found.per_gpu
+    if per_gpu <= 0:
         return 0
     one_record = e.scenario.model is not None and ranks.keeps_one_record(e.model)
     tp, dp = (1, gpus) if one_record else (gpus, 1)
-    return dp * replica_sessions(e, found.per_gpu, tp, 1, e.input("pool_ratio"))
+    return dp * replica_sessions(e, per_gpu, tp, 1, e.input("pool_ratio"))
 
 
 def _batch_at_speed(e: Evaluation, speed: float, most: int) -> int:

@@ -87,7 +87,7 @@ def kv_memory_per_rank(e: Evaluation) -> Found:
         one = ranks.rank(e)
         states = _state_pool(e, rest).bytes + _compressed_states(e, one)
         cell = ranks.sglang_cell(e)
-        share = ranks.draft_share(e, cell, ranks.sglang_ratio(e, cell.window)) if not ranks.is_compressed(one) else share
+        share = ranks.draft_share(e, cell) if not ranks.is_compressed(one) else share
     found = max(Fraction(0), rest - states) / share
     return Found(found, lambda: f"{_gib(asked)} − weights {_gib(e['engine_weights_per_rank'])}" + (f" − activations and graphs {_gib(inside)}" if inside else "")
                  + (f" − states {_gib(states)}" if states else "") + (f", 1/{float(share):.3f} of it for the target" if share > 1 else "") + f" = {_gib(found)}")
@@ -137,9 +137,8 @@ def engine_kv_bytes_per_token(e: Evaluation) -> Found:
     cell = ranks.sglang_cell(e)
     ratio = ranks.sglang_ratio(e, cell.window)
     target, draft = cell.per_full_token(ratio), cell.draft_per_full_token(ratio)
-    draft = draft if ranks.draft_share(e, cell, ratio) > 1 else Fraction(0)
-    slides = f" + {shorten(float(ratio), 6)} × {cell.sliding:,}" if cell.sliding else ""
-    return Found(target + draft, lambda: f"{cell.full:,}{slides}" + (f" + draft {float(draft):,.0f}" if draft else ""))
+    draft = draft if ranks.draft_share(e, cell) > 1 else Fraction(0)
+    return Found(target + draft, lambda: f"{cell.full:,}" + (f" + {shorten(float(ratio), 6)} × {cell.sliding:,}" if cell.sliding else "") + (f" + draft {float(draft):,.0f}" if draft else ""))
 
 
 @_quantity("engine_kv_bytes_per_session", "Per session on a rank", "bytes", "what one session of the context holds on one rank: blocks × block bytes, or tokens of each pool; the mean over a mix", BOTH)

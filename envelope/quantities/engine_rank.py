@@ -118,6 +118,10 @@ def _on_stage(layer: Stored, stage: range | None) -> Stored:
 
 def sglang_ratio(e: Evaluation, window: int) -> Fraction:
     """The ratio SGLang is started with: as given, or the best for the sessions asked for, rounded up as it is printed."""
+    return e.once(("sglang_ratio", window), lambda: _sglang_ratio(e, window))
+
+
+def _sglang_ratio(e: Evaluation, window: int) -> Fraction:
     given = e.input("pool_ratio")
     if given != "best":
         return Fraction(given)
@@ -141,7 +145,7 @@ def _sglang_pools(e: Evaluation, memory: Fraction) -> sglang.Pools:
     cell = sglang_cell(e)
     try:
         if one.engine == "sglang-unified":
-            return sglang.unified(memory * draft_share(e, cell, ratio), cell, ratio, page)
+            return sglang.unified(memory * draft_share(e, cell), cell, ratio, page)
         return sglang.pools(memory, cell, ratio, page)
     except NotLaidOut as refusal:
         raise Unavailable(str(refusal)) from None
@@ -155,8 +159,11 @@ def compressed_bytes_per_token(one: Rank, ratio: Fraction) -> Fraction:
         raise Unavailable(str(refusal)) from None
 
 
-def draft_share(e: Evaluation, cell: sglang.Cell, ratio: Fraction) -> Fraction:
+def draft_share(e: Evaluation, cell: sglang.Cell) -> Fraction:
     """All cache bytes over the target's own: 1 without a draft, or where its pool is not in the budget."""
+    if not cell.draft_full and not cell.draft_sliding:
+        return Fraction(1)
+    ratio = sglang_ratio(e, cell.window)
     target = cell.per_full_token(ratio)
     if not target or rank(e).release < sglang.DRAFT_IN_CELL:
         return Fraction(1)

@@ -166,14 +166,23 @@ def session_bytes(e: Evaluation, context: int) -> Fraction:
     return cache.session_values(e.model, context) * value_bytes(e)
 
 
+def group_bytes(e: Evaluation) -> Fraction:
+    """Bytes one whole group of the sessions asked for keeps."""
+    return e.once("group_bytes", lambda: sum((session_bytes(e, length) * count for length, count in e.scenario.mix), Fraction(0)))
+
+
 @_quantity("cache_bytes_per_session", "Cache per session", "bytes", "cache_bytes_per_token × context + windows + fixed state; the mean over a mix", SEED)
 def cache_bytes_per_session(e: Evaluation) -> Found:
     mix = e.scenario.mix
     e.input("context")
     count = sum(number for _, number in mix)
-    total = sum((session_bytes(e, length) * number for length, number in mix), Fraction(0)) / count
-    growing = sum((e["cache_bytes_per_token"] * length * number for length, number in mix), Fraction(0)) / count
-    return Found(total, lambda: f"growing {text(growing, 'bytes')} + windows and state {text(total - growing, 'bytes')} = {text(total, 'bytes')}")
+    total, each = group_bytes(e) / count, e["cache_bytes_per_token"]
+
+    def working() -> str:
+        growing = Fraction(each) * sum(length * number for length, number in mix) / count
+        return f"growing {text(growing, 'bytes')} + windows and state {text(total - growing, 'bytes')} = {text(total, 'bytes')}"
+
+    return Found(total, working)
 
 
 def longest(e: Evaluation) -> int:
@@ -258,9 +267,14 @@ def crossover_prefill(e: Evaluation) -> Found:
     return _crossover(e, flops.crossover_prefill, flops.prefill_cost, True)
 
 
+def prefill_work(e: Evaluation) -> flops.PrefillWork:
+    """FLOP to prefill the context, the longest of a mix."""
+    return e.once("prefill_work", lambda: flops.prefill_work(e.model, e["active_parameters"], longest(e)))
+
+
 @_quantity("prefill_attention_share", "Growing attention's share of prefill", "share", "growing attention FLOP / all FLOP of prefilling the context, the longest of a mix; the mean position is half of it", SEED)
 def prefill_attention_share(e: Evaluation) -> Found:
-    work = flops.prefill_work(e.model, e["active_parameters"], longest(e))
+    work = prefill_work(e)
     if not work.total:
         raise Unavailable("no layer multiplies a token by anything")
     return Found(work.growing_share, lambda: f"{text(work.growing, 'FLOP')} / {text(work.total, 'FLOP')}")

@@ -21,6 +21,10 @@ _quantity = _registry.quantity
 
 def cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
     """What the first rank with two pools pays and what one group of sessions asks for. Raises Unavailable without one."""
+    return e.once("cost_and_need", lambda: _cost_and_need(e))
+
+
+def _cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
     layout = e.scenario.layout
     if e.input("cache_bytes_per_token") is not None:
         raise Unavailable("a stated cache per token adds no window, so there is one pool and no ratio")

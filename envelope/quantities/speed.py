@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from envelope import checkpoint, flops, parameters, pricing
-from envelope.quantities.model import longest, step_at
+from envelope import checkpoint, parameters, pricing
+from envelope.quantities.model import longest, prefill_work, step_at
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import shorten, text
 
@@ -84,14 +84,11 @@ def prefill_seconds_floor(e: Evaluation) -> Found:
     given = float(e["active_parameters"]) / (parameters.active(e.model) or 1)
     rates: dict[str, float] = {}
     seconds: dict[str, float] = {}
-    for piece in checkpoint.pieces(e.model, e.split):
-        if piece.tensor.part not in parameters.ACTIVE_PARTS or not piece.tensor.read:
-            continue
-        key = piece.format.key
-        rates.setdefault(key, _rate(e, key))
-        work = 2 * piece.tensor.elements * piece.tensor.read * piece.layers * tokens * given
-        seconds[key] = seconds.get(key, 0.0) + work / (gpus * rates[key])
-    work = flops.prefill_work(e.model, e["active_parameters"], tokens)
+    for key, each in checkpoint.matrix_work(e.model, e.split):
+        if key not in rates:
+            rates[key] = _rate(e, key)
+        seconds[key] = seconds.get(key, 0.0) + each * tokens * given / (gpus * rates[key])
+    work = prefill_work(e)
     attention = float(work.growing + work.bounded) / (gpus * _rate(e, "bf16"))
     total = sum(seconds.values()) + attention
 

@@ -135,16 +135,15 @@ def kv_heads_copied(envelope: Envelope) -> Finding | None:
         return None
     if scenario["gpus"] % heads:
         return None
-    better = scenario.with_(tp=str(heads), dp=None)
-    more = type(envelope)(better).value("sessions")
-    mine = envelope.value("sessions")
+    better = envelope.with_(tp=str(heads), dp=None)
+    more, mine = better.value("sessions"), envelope.value("sessions")
     if not more or mine is None or more <= mine:
         return None
     words = (
         f"TP {tp} exceeds the {heads} KV heads: every rank keeps a copy, the cache is stored {shorten(float(copies))} "
-        f"times. TP {heads} · DP {better['dp']} fits {more:,} sessions instead of {mine:,}, if attention weights are copied."
+        f"times. TP {heads} · DP {better.scenario['dp']} fits {more:,} sessions instead of {mine:,}, if attention weights are copied."
     )
-    return Finding("kv_heads_copied", "warning", words, _layout(better), 1 - mine / more)
+    return Finding("kv_heads_copied", "warning", words, _layout(better.scenario), 1 - mine / more)
 
 
 def _layout(scenario) -> dict[str, str]:
@@ -160,15 +159,15 @@ def latent_copied(envelope: Envelope) -> Finding | None:
     tp = scenario.layout.tp
     if tp == 1 or not keeps_one_record(e.model):
         return None
-    better = scenario.with_(tp="1", dp=None)
-    more, mine = type(envelope)(better).value("sessions"), envelope.value("sessions")
+    better = envelope.with_(tp="1", dp=None)
+    more, mine = better.value("sessions"), envelope.value("sessions")
     if not more or mine is None or more <= mine:
         return None
     words = (
         f"Every one of the TP {tp} ranks keeps the whole latent cache: {mine:,} sessions. "
-        f"DP attention (TP 1 · DP {better['dp']}) fits {more:,}."
+        f"DP attention (TP 1 · DP {better.scenario['dp']}) fits {more:,}."
     )
-    return Finding("latent_copied", "warning", words, _layout(better), 1 - mine / more)
+    return Finding("latent_copied", "warning", words, _layout(better.scenario), 1 - mine / more)
 
 
 def replicated_weights(envelope: Envelope) -> Finding | None:
@@ -197,7 +196,7 @@ def cache_could_be_fp8(envelope: Envelope) -> Finding | None:
     """A BF16 cache takes twice the memory of FP8."""
     if envelope.scenario["cache_format"] != "bf16" or envelope.scenario["cache_bytes_per_token"] is not None:
         return None
-    more = type(envelope)(envelope.scenario.with_(cache_format="fp8")).value("sessions")
+    more = envelope.with_(cache_format="fp8").value("sessions")
     mine = envelope.value("sessions")
     if not more or mine is None or more <= mine:
         return None

@@ -55,7 +55,7 @@ def every_layer_global(envelope: Envelope) -> Finding | None:
     kept = shape.read(original, "global_layers") if original else None
     if not kept or kept >= scenario["layers"]:
         return None
-    other = type(envelope)(scenario.with_(global_layers=kept))
+    other = envelope.with_(global_layers=kept)
     mine, right = envelope.value("sessions"), other.value("sessions")
     if mine is None or not right or mine >= right:
         return None

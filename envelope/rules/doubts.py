@@ -66,7 +66,7 @@ def little_kept_back(envelope: Envelope) -> Finding | None:
     if "memory_fraction" not in scenario.given or advice.low is None or 1 - fraction >= Fraction(str(advice.low)):
         return None
     kept, other = scenario["hbm"] * (1 - fraction), 1 - Fraction(str(advice.high))
-    fewer = type(envelope)(scenario.with_(memory_fraction=other)).value("sessions")
+    fewer = envelope.with_(memory_fraction=other).value("sessions")
     mine = envelope.value("sessions")
     ending = f"; at {float(other):.0%} used, {fewer:,} sessions instead of {mine:,}" if fewer is not None and mine is not None else ""
     words = f"{text(kept, 'bytes')} per GPU are kept back for activations, graphs and a drafter. SGLang's GB300 commands keep {advice.low:.0%} to {advice.high:.0%}{ending}."

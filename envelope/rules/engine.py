@@ -193,7 +193,7 @@ def fp8_falls_back(envelope: Envelope) -> Finding | None:
     sparse = scenario.model is not None and any(isinstance(g.attention, LatentAttention) and g.attention.indexer for g in scenario.model.groups)
     if not sparse or scenario["cache_format"] != "fp8" or str(scenario["machine"]) not in _SM120:
         return None
-    other = type(envelope)(scenario.with_(cache_format="bf16")).value("engine_kv_tokens")
+    other = envelope.with_(cache_format="bf16").value("engine_kv_tokens")
     mine = envelope.value("engine_kv_tokens")
     figures = f": {other:,} tokens instead of {mine:,}" if other and mine else ""
     words = f"On SM120 cards sparse latent attention has forced the cache to BF16 whatever was asked{figures}. Read the format in the log."
@@ -215,7 +215,7 @@ def latent_could_be_shared(envelope: Envelope) -> Finding | None:
     tp = scenario.layout.tp
     if tp == 1 or scenario["dcp"] > 1 or scenario["engine"] not in NEWEST or scenario.model is None or not keeps_one_record(scenario.model):
         return None
-    shared = type(envelope)(scenario.with_(dcp=str(tp)))
+    shared = envelope.with_(dcp=str(tp))
     more, mine = shared.value("engine_sessions"), envelope.value("engine_sessions")
     if not more or mine is None or more <= mine:
         return None
@@ -248,7 +248,7 @@ def whole_model_against_stage(envelope: Envelope) -> Finding | None:
     if vllm_plan(e).options.release >= STAGES_APART:
         return None
     allowed = e["engine_largest_model_len"]
-    newer = type(envelope)(scenario.with_(engine_version=str(STAGES_APART))).value("engine_largest_model_len")
+    newer = envelope.with_(engine_version=str(STAGES_APART)).value("engine_largest_model_len")
     if newer is None or newer <= allowed:
         return None
     words = f"vLLM {scenario['engine_version']} tests the whole model's cache against the smallest of {scenario.layout.pp} stages: {allowed:,} tokens; from {STAGES_APART} each stage is tested alone, {newer:,}."
@@ -261,7 +261,7 @@ def large_steps_take_cache(envelope: Envelope) -> Finding | None:
     scenario = envelope.scenario
     if scenario["engine"] != "vllm" or scenario["chunk"] <= 16384 or "kv_memory_per_rank" in scenario.given:
         return None
-    smaller = type(envelope)(scenario.with_(chunk="8192"))
+    smaller = envelope.with_(chunk="8192")
     mine, theirs = envelope.value("engine_activations"), smaller.value("engine_activations")
     more, fewer = smaller.value("engine_sessions"), envelope.value("engine_sessions")
     if more is None or mine is None or theirs is None or (fewer is not None and more <= fewer):

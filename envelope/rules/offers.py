@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def changed(envelope: Envelope, change: Mapping[str, str]) -> Envelope | None:
     """The state with this change made; None where an input refuses it."""
     try:
-        return type(envelope)(envelope.scenario.with_(**change))
+        return envelope.with_(**change)
     except InputError:
         return None
 
