@@ -222,13 +222,13 @@ def read_per_step(model: Model, split: Split, touched: Callable[[MixtureOfExpert
 
 
 @lru_cache(maxsize=64)
-def matrix_work(model: Model, split: Split) -> tuple[tuple[str, int], ...]:
-    """(format, FLOP per token) of each matrix that a token's layers multiply."""
-    return tuple(
-        (piece.format.key, 2 * piece.tensor.elements * piece.tensor.read * piece.layers)
-        for piece in pieces(model, split)
-        if piece.tensor.part in ACTIVE_PARTS and piece.tensor.read
-    )
+def matrix_work(model: Model, split: Split) -> dict[str, tuple[int, ...]]:
+    """FLOP per token of each matrix that a token's layers multiply, by the format that stores it."""
+    found: dict[str, list[int]] = {}
+    for piece in pieces(model, split):
+        if piece.tensor.part in ACTIVE_PARTS and piece.tensor.read:
+            found.setdefault(piece.format.key, []).append(2 * piece.tensor.elements * piece.tensor.read * piece.layers)
+    return {key: tuple(work) for key, work in found.items()}
 
 
 def read_parameters(model: Model) -> int:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from envelope import experts
 from envelope.checkpoint import Split, read_per_step
 from envelope.model import MixtureOfExperts, Model
-from envelope.quantities import ALL, BY_KEY
+from envelope.quantities import BY_KEY
 from envelope.quantities.registry import Definition, Found, Unavailable
 from envelope.scenario import Scenario, resolve
 from envelope.watched import Facts, Watched, changes, distance, facts
@@ -19,12 +18,10 @@ from envelope.watched import Facts, Watched, changes, distance, facts
 # M (derived here) counts as A; a derived value takes the lowest tier of what it is derived from. One bit each, so
 # that the length of those met is the lowest.
 _TIER_BIT = {"A": 0, "M": 0, "B": 1, "C": 2, "D": 4}
-_NOTHING = (None, "")
 _DERIVED = ("M", "B", "C", "D")
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """What was found once: the result, or the reason for none; the tiers it rests on and the inputs it was found from."""
 
     result: Any
@@ -35,12 +32,12 @@ class Kept:
 
 # An edit changes one input, and most answers do not rest on it. The last evaluations' answers are kept with what each
 # was found from, and the next evaluation takes over those that none of its changes touches: 9.5 ms became 2 ms.
-_RECENT: deque[tuple[Facts, dict[object, Kept]]] = deque(maxlen=16)
+RECENT: deque[tuple[Facts, dict[object, Kept]]] = deque(maxlen=16)
 
 
 def _nearest(now: Facts) -> tuple[Facts, dict[object, Kept]]:
     """The evaluation that differs least, the newest where it is one edit away: a few inputs follow another by default."""
-    newest, *older = reversed(_RECENT)
+    newest, *older = reversed(RECENT)
     if distance(newest[0], now) < 8:
         return newest
     return min((newest, *older), key=lambda one: distance(one[0], now))
@@ -48,7 +45,7 @@ def _nearest(now: Facts) -> tuple[Facts, dict[object, Kept]]:
 
 def _taken_over(now: Facts) -> dict[object, Kept]:
     """What still holds of the evaluation that is nearest to these facts."""
-    if not _RECENT:
+    if not RECENT:
         return {}
     before, kept = _nearest(now)
     changed = changes(before, now)
@@ -58,12 +55,12 @@ def _taken_over(now: Facts) -> dict[object, Kept]:
 class Quantity:
     """One output of one state: value or reason, and how it came about."""
 
-    __slots__ = ("kept", "_working", "definition", "note", "value")
+    __slots__ = ("_working", "definition", "kept", "value")
 
     def __init__(self, definition: Definition, kept: Kept, working: Callable[[Definition], str]) -> None:
         self.definition = definition
         # In base units, unrounded and exact where it can be; None where `reason` says why.
-        self.value, self.note = kept.result or _NOTHING
+        self.value = kept.result and kept.result[0]
         self.kept = kept
         self._working = working
 
@@ -71,6 +68,11 @@ class Quantity:
     def tier(self) -> str:
         """The lowest tier of what it is derived from; M where that is all primary."""
         return _DERIVED[self.kept.tiers.bit_length()]
+
+    @property
+    def note(self) -> str:
+        """What should be known beside the value; mostly empty."""
+        return self.kept.result[1] if self.kept.result else ""
 
     @property
     def reason(self) -> str:
@@ -110,7 +112,7 @@ class Evaluation:
         self._workings: dict[str, Callable[[], str]] = {}
         now = facts(scenario)
         self._kept = _taken_over(now)
-        _RECENT.append((now, self._kept))
+        RECENT.append((now, self._kept))
 
     def __getitem__(self, key: str) -> Any:
         """A quantity's value. Raises Unavailable with its reason where it has none."""
@@ -126,7 +128,9 @@ class Evaluation:
         quantity = self._quantities.get(key)
         if quantity is None:
             definition = BY_KEY[key]
-            kept = self._keep(key, lambda: self._find(definition))
+            kept = self._kept.get(key)
+            if kept is None:
+                kept = self._keep(key, lambda: self._find(definition))
             quantity = self._quantities[key] = Quantity(definition, kept, self._work)
         self.scenario.reads |= quantity.kept.reads
         return quantity
@@ -232,7 +236,7 @@ class Envelope:
         return self._evaluation.quantity(key)
 
     def __iter__(self):
-        return (self._evaluation.quantity(definition.key) for definition in ALL)
+        return map(self._evaluation.quantity, BY_KEY)
 
     def value(self, key: str) -> Any:
         """A quantity's value, or None."""

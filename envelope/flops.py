@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from envelope.model import Attention, CompressedAttention, HeadAttention, LatentAttention, Model
 
@@ -28,7 +28,7 @@ class AttentionCost:
     def bounded(self, tokens: int) -> Fraction:
         """FLOP of a prompt's bounded attention: a token attends to those before it, until its span is full."""
         filling = ((each, min(span, tokens)) for each, span in self.spans)
-        return sum((each * reach * (tokens - Fraction(reach, 2)) for each, reach in filling), Fraction(0))
+        return sum((each * (reach * (2 * tokens - reach)) for each, reach in filling), Fraction(0)) / 2
 
 
 def decode_cost(a: Attention) -> AttentionCost:
@@ -117,7 +117,7 @@ class PrefillWork:
     bounded: Fraction
     matrices: Fraction
 
-    @property
+    @cached_property
     def total(self) -> Fraction:
         """All of it."""
         return self.growing + self.bounded + self.matrices
@@ -132,7 +132,7 @@ def prefill_work(model: Model, active_parameters: float, tokens: int) -> Prefill
     """Work to prefill `tokens`: each token attends to those before it, half the prompt on average."""
     cost = attention_cost(model, prefill_cost)
     return PrefillWork(
-        growing=cost.slope * tokens * tokens / 2,
+        growing=cost.slope * Fraction(tokens * tokens, 2),
         bounded=cost.bounded(tokens),
-        matrices=2 * Fraction(active_parameters) * tokens,
+        matrices=Fraction(active_parameters) * (2 * tokens),
     )

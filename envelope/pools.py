@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, lcm, log10
+from typing import NamedTuple
 
 from envelope.cache import LayerCache
 from envelope.ranks import heads_share
@@ -50,8 +51,7 @@ def token_cost(caches: Sequence[LayerCache], tp: int, bytes_per_value: Fraction)
     return TokenCost(full, sliding, state, max((cache.window for cache in caches), default=0))
 
 
-@dataclass(frozen=True)
-class Demand:
+class Demand(NamedTuple):
     """What one whole group of sessions asks for: tokens in each pool, and how many sessions it is."""
 
     full_tokens: int

@@ -166,18 +166,18 @@ def _unknown(key: str, value: object) -> InputError:
 
 def _settle(field: Field, given: Mapping[str, object], known: Known, edits: dict[str, int]) -> None:
     """Read or default one field, then let it take effect on what follows."""
-    default = field.default(known)
-    known.defaults[field.key] = default
-    if field.key in given:
-        value = field.read(given[field.key], known)
-        if field.key in shape.KEYS:
+    key = field.key
+    default = known.defaults[key] = field.default(known)
+    if key in given:
+        value = field.read(given[key], known)
+        if key in shape.KEYS:
             if value != default.value or default.value is None:
-                edits[field.key] = value
-        known.values[field.key] = value
+                edits[key] = value
+        known.values[key] = value
     else:
-        known.values[field.key] = default.value
-    if field.key in _EFFECTS:
-        _EFFECTS[field.key](known, edits)
+        known.values[key] = default.value
+    if key in _EFFECTS:
+        _EFFECTS[key](known, edits)
 
 
 def _fall_back(field: Field, known: Known) -> None:

@@ -176,7 +176,7 @@ def least_for_states(each: int, release: Release, draft_tokens: int) -> Fraction
 
 def default_requests(tokens: int, context: int) -> int:
     """max_running_requests where nobody sets it: 512 per context that fits, 2,048 to 4,096, at most half the tokens."""
-    return min(max(2048, min(4096, int(Fraction(tokens, context) * 512))), tokens // 2)
+    return min(max(2048, min(4096, tokens * 512 // context)), tokens // 2)
 
 
 # (memory below, prefill chunk, largest decode graph at TP below 4, at TP 4 and more), memory in GiB.

@@ -22,9 +22,9 @@ _quantity = _registry.quantity
 _COUNTS = tuple(2**power for power in range(15))
 
 
-def budget(e: Evaluation, gpus: int | None = None) -> Budget:
-    """The memory of `gpus` GPUs, the scenario's own count when None."""
-    return Budget(Fraction(e.input("hbm")), gpus or e.input("gpus"), Fraction(e.input("memory_fraction")), Fraction(e["weight_bytes"]))
+def budget(e: Evaluation) -> Budget:
+    """The memory of all GPUs."""
+    return Budget(Fraction(e.input("hbm")), e.input("gpus"), Fraction(e.input("memory_fraction")), Fraction(e["weight_bytes"]))
 
 
 @_quantity("pool_bytes", "Left for caches", "bytes", "gpus × hbm × memory_fraction − weight_bytes", SEED,
@@ -67,6 +67,11 @@ def _rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
     return [pools.token_cost(caches, tp, value_bytes(e)) for caches in ranks.stages(e.model, pp)]
 
 
+def pool_per_gpu(e: Evaluation) -> Fraction:
+    """Bytes for caches on each GPU."""
+    return e.once("pool_per_gpu", lambda: e["pool_bytes"] / e.scenario.layout.gpus)
+
+
 def replica_sessions(e: Evaluation, per_gpu: Fraction, tp: int, pp: int, ratio, mix=None) -> int:
     """Sessions one data-parallel replica holds: the fewest over its ranks. `ratio` may be `best`."""
     fewest, mix, chunk = [], mix or e.scenario.mix, e.input("chunk")
@@ -86,7 +91,7 @@ def chosen_ratio(e: Evaluation, need: pools.Demand) -> Fraction:
            "what an engine reserves beyond window and chunk")  # fmt: skip
 def sessions(e: Evaluation) -> Found:
     layout = e.scenario.layout
-    per_gpu = e["pool_bytes"] / layout.gpus
+    per_gpu = pool_per_gpu(e)
     ratio = e.input("pool_ratio")
     each = replica_sessions(e, per_gpu, layout.tp, layout.pp, ratio)
     total = layout.dp * each
@@ -128,21 +133,13 @@ def cache_copies(e: Evaluation) -> Found:
 
 @_quantity("gpus_minimum", "GPUs at least", "GPUs", "the smallest of 1, 2, 4, 8 … that holds the weights and one session in the default layout", SEED)
 def gpus_minimum(e: Evaluation) -> Found:
+    usable, weights = e.input("hbm") * e.input("memory_fraction"), Fraction(e["weight_bytes"])
+    one_record = e.scenario.model is not None and ranks.keeps_one_record(e.scenario.model)
     for gpus in _COUNTS:
-        if _sessions_on(e, gpus) >= 1:
+        per_gpu, tp = usable - weights / gpus, 1 if one_record else gpus
+        if per_gpu > 0 and replica_sessions(e, per_gpu, tp, 1, e.input("pool_ratio")) >= 1:
             return Found(gpus, lambda: f"{gpus} × {text(e.input('hbm'), 'bytes', 4)} × {float(e.input('memory_fraction')):g} hold the weights and one session; half of them do not")
     raise Unavailable(f"not even {_COUNTS[-1]:,} such GPUs hold the weights and one session")
-
-
-def _sessions_on(e: Evaluation, gpus: int) -> int:
-    """Sessions on another number of GPUs in its default layout."""
-    found = budget(e, gpus)
-    per_gpu = found.per_gpu
-    if per_gpu <= 0:
-        return 0
-    one_record = e.scenario.model is not None and ranks.keeps_one_record(e.model)
-    tp, dp = (1, gpus) if one_record else (gpus, 1)
-    return dp * replica_sessions(e, per_gpu, tp, 1, e.input("pool_ratio"))
 
 
 def _batch_at_speed(e: Evaluation, speed: float, most: int) -> int:

@@ -136,8 +136,8 @@ def engine_kv_bytes_per_token(e: Evaluation) -> Found:
         return Found(each, lambda: f"compressed records + {shorten(float(ratio), 6)} × windows and running states")
     cell = ranks.sglang_cell(e)
     ratio = ranks.sglang_ratio(e, cell.window)
-    target, draft = cell.per_full_token(ratio), cell.draft_per_full_token(ratio)
-    draft = draft if ranks.draft_share(e, cell) > 1 else Fraction(0)
+    target = cell.per_full_token(ratio)
+    draft = cell.draft_per_full_token(ratio) if ranks.draft_share(e, cell) > 1 else Fraction(0)
     return Found(target + draft, lambda: f"{cell.full:,}" + (f" + {shorten(float(ratio), 6)} × {cell.sliding:,}" if cell.sliding else "") + (f" + draft {float(draft):,.0f}" if draft else ""))
 
 

@@ -168,7 +168,15 @@ def session_bytes(e: Evaluation, context: int) -> Fraction:
 
 def group_bytes(e: Evaluation) -> Fraction:
     """Bytes one whole group of the sessions asked for keeps."""
-    return e.once("group_bytes", lambda: sum((session_bytes(e, length) * count for length, count in e.scenario.mix), Fraction(0)))
+    return e.once("group_bytes", lambda: _group_bytes(e))
+
+
+def _group_bytes(e: Evaluation) -> Fraction:
+    mix = e.scenario.mix
+    if e.input("cache_bytes_per_token") is not None:
+        return Fraction(e["cache_bytes_per_token"]) * sum(length * count for length, count in mix)
+    values = sum(cache.session_values(e.model, length) * count for length, count in mix)
+    return values * value_bytes(e)
 
 
 @_quantity("cache_bytes_per_session", "Cache per session", "bytes", "cache_bytes_per_token × context + windows + fixed state; the mean over a mix", SEED)
@@ -179,7 +187,7 @@ def cache_bytes_per_session(e: Evaluation) -> Found:
     total, each = group_bytes(e) / count, e["cache_bytes_per_token"]
 
     def working() -> str:
-        growing = Fraction(each) * sum(length * number for length, number in mix) / count
+        growing = each * Fraction(sum(length * number for length, number in mix), count)
         return f"growing {text(growing, 'bytes')} + windows and state {text(total - growing, 'bytes')} = {text(total, 'bytes')}"
 
     return Found(total, working)

@@ -7,7 +7,8 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from envelope import pools, pricing
-from envelope.quantities.pools import cost_and_need, default_ratio, sessions_at
+from envelope.quantities.capacity import pool_per_gpu
+from envelope.quantities.pools import default_ratio, sessions_at, two_pool_cost
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.quantities.speed import node_cost
 from envelope.units import shorten, text, token_text
@@ -41,7 +42,7 @@ def mix_words(mix: Mix) -> str:
 
 def mix_best(e: Evaluation, mix: Mix) -> Fraction:
     """The best ratio of a mix. Raises Unavailable without two pools."""
-    cost, _ = cost_and_need(e)
+    cost = two_pool_cost(e)
     return pools.best_ratio(pools.demand(mix, cost.window, e.input("chunk")))
 
 
@@ -76,8 +77,8 @@ def _mixed(e: Evaluation, ratio: Fraction) -> Found:
 @_quantity("pool_least_ratio", "Least ratio that starts", "ratio", "wanted × F / (pool of one rank − wanted × S), wanted = window + chunk", SEED,
            "page alignment; below it the scheduler cannot place one prompt's window and chunk")  # fmt: skip
 def pool_least_ratio(e: Evaluation) -> Found:
-    cost, _ = cost_and_need(e)
-    per_gpu, wanted = e["pool_bytes"] / e.scenario.layout.gpus, cost.window + e.input("chunk")
+    cost = two_pool_cost(e)
+    per_gpu, wanted = pool_per_gpu(e), cost.window + e.input("chunk")
     left = per_gpu - wanted * cost.sliding
     if left <= 0:
         raise Unavailable("one window and one chunk do not fit at any ratio")
@@ -93,7 +94,7 @@ def _host_cache(e: Evaluation) -> Fraction:
 def pool_count(e: Evaluation) -> int:
     """Pools the engine keeps: two where some layers slide and others do not, else one."""
     try:
-        cost_and_need(e)
+        two_pool_cost(e)
     except Unavailable:
         return 1
     return 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from envelope import pools
 from envelope.cache import layer_caches
 from envelope.fields.base import decimal_text
-from envelope.quantities.capacity import chosen_ratio, rank_costs, replica_sessions
+from envelope.quantities.capacity import chosen_ratio, pool_per_gpu, rank_costs, replica_sessions
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import shorten, text, token_text
 
@@ -21,10 +21,16 @@ _quantity = _registry.quantity
 
 def cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
     """What the first rank with two pools pays and what one group of sessions asks for. Raises Unavailable without one."""
-    return e.once("cost_and_need", lambda: _cost_and_need(e))
+    cost = two_pool_cost(e)
+    return cost, pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
 
 
-def _cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
+def two_pool_cost(e: Evaluation) -> pools.TokenCost:
+    """What the first rank with two pools pays. Raises Unavailable without one."""
+    return e.once("two_pool_cost", lambda: _two_pool_cost(e))
+
+
+def _two_pool_cost(e: Evaluation) -> pools.TokenCost:
     layout = e.scenario.layout
     if e.input("cache_bytes_per_token") is not None:
         raise Unavailable("a stated cache per token adds no window, so there is one pool and no ratio")
@@ -36,7 +42,7 @@ def _cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
         if any(cost.state for cost in costs) and any(cost.full for cost in costs):
             raise Unavailable("no layer keeps a window of tokens, so there is one pool and no ratio")
         raise Unavailable("every layer keeps the same span, so there is one pool and no ratio")
-    return cost, pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
+    return cost
 
 
 @_quantity("best_pool_ratio", "Best pool ratio", "ratio", "sum of min(L, window + chunk) / sum of L over the sessions held", SEED)
@@ -75,8 +81,7 @@ def recommended_pool_ratio(e: Evaluation) -> Found:
 
 @_quantity("sliding_share", "Sliding layers' share", "share", "ratio × S / (F + ratio × S)", SEED)
 def sliding_share(e: Evaluation) -> Found:
-    cost, _ = cost_and_need(e)
-    ratio = e["pool_ratio"]
+    cost, ratio = two_pool_cost(e), e["pool_ratio"]
     return Found(
         pools.sliding_share(cost, ratio),
         lambda: f"{shorten(float(ratio), 5)} × {text(cost.sliding, 'bytes', 4)} / ({text(cost.full, 'bytes', 4)} + {shorten(float(ratio), 5)} × {text(cost.sliding, 'bytes', 4)})",
@@ -86,7 +91,7 @@ def sliding_share(e: Evaluation) -> Found:
 def sessions_at(e: Evaluation, ratio: Fraction, mix=None) -> int:
     """Sessions of all replicas at a ratio."""
     layout = e.scenario.layout
-    return layout.dp * replica_sessions(e, e["pool_bytes"] / layout.gpus, layout.tp, layout.pp, ratio, mix)
+    return layout.dp * replica_sessions(e, pool_per_gpu(e), layout.tp, layout.pp, ratio, mix)
 
 
 @_quantity("sessions_recommended_ratio", "Sessions at the ratio to set", "sessions", "sessions at recommended_pool_ratio", SEED)
@@ -98,16 +103,20 @@ def sessions_recommended_ratio(e: Evaluation) -> Found:
 
 def default_ratio(e: Evaluation) -> Fraction:
     """The pool ratio SGLang starts this model with when nobody sets one."""
-    return pools.sglang_default_ratio(layer_caches(e.model))
+    return e.once("default_ratio", lambda: pools.sglang_default_ratio(layer_caches(e.model)))
+
+
+def default_share(e: Evaluation) -> float:
+    """The share of the memory that ratio gives to sliding layers."""
+    return e.once("default_share", lambda: float(pools.sliding_share(two_pool_cost(e), default_ratio(e))))
 
 
 @_quantity("sessions_default_ratio", "Sessions at SGLang's default ratio", "sessions", "sessions at ratio 0.8; 0.1 for compressed caches (DeepSeek V4)", SEED)
 def sessions_default_ratio(e: Evaluation) -> Found:
-    cost, _ = cost_and_need(e)
+    two_pool_cost(e)
     ratio = default_ratio(e)
     found = sessions_at(e, ratio)
-    share = pools.sliding_share(cost, ratio)
-    return Found(found, lambda: f"{decimal_text(ratio)} gives sliding layers {float(share):.1%} of the memory: {found:,}")
+    return Found(found, lambda: f"{decimal_text(ratio)} gives sliding layers {default_share(e):.1%} of the memory: {found:,}")
 
 
 @_quantity("pool_binds", "What binds", "text", "the pool that runs out first at the ratio; both at the best ratio")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -18,8 +18,7 @@ class Unavailable(Exception):
     """A quantity that means nothing here; the message is the reason shown in its place."""
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A value in base units, and how it came about with this state's numbers, written only when asked for."""
 
     value: object

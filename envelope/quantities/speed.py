@@ -84,10 +84,12 @@ def prefill_seconds_floor(e: Evaluation) -> Found:
     given = float(e["active_parameters"]) / (parameters.active(e.model) or 1)
     rates: dict[str, float] = {}
     seconds: dict[str, float] = {}
-    for key, each in checkpoint.matrix_work(e.model, e.split):
-        if key not in rates:
-            rates[key] = _rate(e, key)
-        seconds[key] = seconds.get(key, 0.0) + each * tokens * given / (gpus * rates[key])
+    for key, matrices in checkpoint.matrix_work(e.model, e.split).items():
+        rates[key] = _rate(e, key)
+        total, together = 0.0, gpus * rates[key]
+        for work in matrices:
+            total += work * tokens * given / together
+        seconds[key] = total
     work = prefill_work(e)
     attention = float(work.growing + work.bounded) / (gpus * _rate(e, "bf16"))
     total = sum(seconds.values()) + attention

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from envelope import pools
 from envelope.fields.base import BYTES, decimal_text
 from envelope.findings import Finding
-from envelope.quantities.capacity import budget, replica_sessions
-from envelope.quantities.pools import cost_and_need, default_ratio, sessions_at
+from envelope.quantities.capacity import budget, pool_per_gpu, replica_sessions
+from envelope.quantities.pools import cost_and_need, default_ratio, default_share, sessions_at, two_pool_cost
 from envelope.units import shorten, text, token_text
 
 if TYPE_CHECKING:
@@ -55,13 +55,12 @@ def default_pool_ratio(envelope: Envelope) -> Finding | None:
     if envelope.scenario["engine"] == "vllm":
         return None
     e = envelope.evaluation
-    cost, _ = cost_and_need(e)
+    cost = two_pool_cost(e)
     default, best = e["sessions_default_ratio"], e["sessions_recommended_ratio"]
     if default >= best:
         return None
     set_to = e["recommended_pool_ratio"]
-    started_with = default_ratio(e)
-    share = float(pools.sliding_share(cost, started_with))
+    started_with, share = default_ratio(e), default_share(e)
     words = (
         f"SGLang's default pool ratio {decimal_text(started_with)} gives {share:.0%} of cache memory to layers that hold "
         f"{cost.window:,} tokens: {default:,} sessions instead of {best:,}."
@@ -93,7 +92,7 @@ def sliding_pool_too_small(envelope: Envelope) -> Finding | None:
     cost, need = cost_and_need(e)
     ratio = e["pool_ratio"]
     layout = envelope.scenario.layout
-    full = e["pool_bytes"] / layout.gpus / (cost.full + ratio * cost.sliding)
+    full = pool_per_gpu(e) / (cost.full + ratio * cost.sliding)
     wanted = cost.window + e.input("chunk")
     sliding = int(full * ratio)
     if sliding >= wanted or need.full_tokens <= wanted:
@@ -181,8 +180,8 @@ def replicated_weights(envelope: Envelope) -> Finding | None:
     parts = checkpoint.bytes_by_part(e.model, e.split)
     copied = parts["attention"] + parts["dense"] + parts["shared_experts"] + parts["latent_projections"]
     more = copied * (layout.dp - 1) / layout.gpus
-    left = e["pool_bytes"] / layout.gpus - more
-    if left > e["pool_bytes"] / layout.gpus * Fraction(95, 100):
+    left = pool_per_gpu(e) - more
+    if left > pool_per_gpu(e) * Fraction(95, 100):
         return None
     words = (
         f"With DP {layout.dp}, each replica holds its own attention and dense weights: up to {text(more, 'bytes')} more per "
@@ -211,7 +210,7 @@ def driver_memory(envelope: Envelope) -> Finding | None:
         return None
     reported = Fraction(machine.memory_driver.value)
     e, layout = envelope.evaluation, envelope.scenario.layout
-    mine, per_gpu = e["sessions"], replace(budget(e), hbm=reported).per_gpu
+    mine, per_gpu = e["sessions"], e.once("driver_per_gpu", lambda: replace(budget(e), hbm=reported).per_gpu)
     more = layout.dp * replica_sessions(e, per_gpu, layout.tp, layout.pp, e.input("pool_ratio"))
     if mine == more:
         return None

@@ -9,7 +9,7 @@ from envelope import catalog, pools
 from envelope.fields.base import decimal_text
 from envelope.findings import Finding
 from envelope.formats import FORMATS
-from envelope.quantities.capacity import rank_costs
+from envelope.quantities.capacity import pool_per_gpu, rank_costs
 from envelope.quantities.parallelism import exchanged_format, mixture
 from envelope.quantities.pools import cost_and_need
 from envelope.rules.decisions import MEASURED, SPECULATES
@@ -46,7 +46,7 @@ def pool_holds_more(envelope: Envelope) -> Finding | None:
     more = pools.Demand(need.full_tokens, need.sliding_tokens + block * need.sessions, need.sessions)
     ratio, wider = e["recommended_pool_ratio"], pools.round_up(pools.best_ratio(more))
     layout = scenario.layout
-    per_gpu = e["pool_bytes"] / layout.gpus
+    per_gpu = pool_per_gpu(e)
     held = layout.dp * min(pools.sessions(per_gpu, one, more, ratio) for one in rank_costs(e, layout.tp, layout.pp))
     mine = e["sessions_recommended_ratio"]
     if held >= mine and wider == ratio:
