@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import lcm
 from typing import TYPE_CHECKING
 
 from envelope import curves_decisions, experts, pools
@@ -16,6 +15,10 @@ from envelope.units import shorten, text, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope, Evaluation
+
+
+Ratios = list[tuple[int, int]]
+_BINDS = {0: "both pool binds", 1: "sliding pool binds", -1: "full pool binds"}
 
 
 def pool_ratio(envelope: Envelope) -> Chart:
@@ -54,42 +57,42 @@ def _series(e: Evaluation, label: str, mix, points, role: str) -> Series:
     per_gpu = e["pool_bytes"] / layout.gpus
     costs = rank_costs(e, layout.tp, layout.pp)
     needs = [pools.demand(mix or e.scenario.mix, cost.window, e.input("chunk")) for cost in costs]
-    held = [_held(per_gpu, cost, need) for cost, need in zip(costs, needs, strict=True)]
     shown, _ = cost_and_need(e)
     asked = pools.demand(mix or e.scenario.mix, shown.window, e.input("chunk"))
     # 121 points on three lines: whole numbers, since a Fraction reduces after every step.
     ratios = [point.as_integer_ratio() for point in points]
-    counts = tuple(layout.dp * min(each) for each in zip(*([one(over, under) for over, under in ratios] for one in held), strict=True))
-    binds = tuple(f"{_binding(asked, over, under)} pool binds" for over, under in ratios)
-    return Series(label, tuple(points), counts, role, binds)
+    ranks = [_held(per_gpu, cost, need, ratios) for cost, need in zip(costs, needs, strict=True)]
+    counts = tuple(layout.dp * min(held) for held in zip(*ranks, strict=True))
+    return Series(label, tuple(points), counts, role, _binding(asked, ratios))
 
 
-def _held(pool: Fraction, cost: pools.TokenCost, need: pools.Demand) -> Callable[[int, int], int]:
-    """`pools.sessions` of one rank as a function of the ratio `over / under`, in whole numbers."""
+def _held(pool: Fraction, cost: pools.TokenCost, need: pools.Demand, ratios: Ratios) -> list[int]:
+    """`pools.sessions` of one rank at each ratio `over / under`, in whole numbers."""
     if pool <= 0 or not cost.sliding or not cost.full or not need.sliding_tokens:
-        same = pools.sessions(pool, cost, need, Fraction(1))
-        return lambda over, under: same
-    scale = lcm(*(value.denominator for value in (pool, cost.full, cost.sliding, cost.state)))
-    memory, full, sliding, state = (int(value * scale) for value in (pool, cost.full, cost.sliding, cost.state))
-
-    def count(over: int, under: int) -> int:
+        return [pools.sessions(pool, cost, need, Fraction(1))] * len(ratios)
+    full, sliding, state, scale = cost.whole
+    memory, fixed = pool.numerator * scale, state * need.sessions
+    # All divided by the pool's denominator, taken over to the other side.
+    full, sliding, fixed = (value * pool.denominator for value in (full, sliding, fixed))
+    found = []
+    for over, under in ratios:
         # Slots are full_tokens, or sliding_tokens × under / over where the sliding pool is the tighter.
-        slots = max(need.full_tokens * over, need.sliding_tokens * under)
-        each = slots * (full * under + sliding * over) + state * need.sessions * over * under
-        return memory * over * under // each * need.sessions
+        longer, wider = need.full_tokens * over, need.sliding_tokens * under
+        each = (longer if longer > wider else wider) * (full * under + sliding * over) + fixed * over * under
+        found.append(memory * over * under // each * need.sessions)
+    return found
 
-    return count
 
-
-def _binding(need: pools.Demand, over: int, under: int) -> str:
-    """`pools.binding_pool` where there are two pools, in whole numbers."""
-    full, sliding = need.full_tokens * over, need.sliding_tokens * under
-    return "both" if full == sliding else "sliding" if sliding > full else "full"
+def _binding(need: pools.Demand, ratios: Ratios) -> tuple[str, ...]:
+    """`pools.binding_pool` where there are two pools, at each ratio, in words."""
+    sides = ((need.full_tokens * over, need.sliding_tokens * under) for over, under in ratios)
+    return tuple(_BINDS[(full < sliding) - (full > sliding)] for full, sliding in sides)
 
 
 def _mark(e: Evaluation, mix, label: str, ratio: Fraction, kind: str) -> Mark:
     shown = pools.round_up(ratio)
-    return Mark(f"{label}: {sessions_at(e, ratio, mix):,} at {shorten(float(shown), 3)}", float(ratio), sessions_at(e, ratio, mix), kind)
+    held = sessions_at(e, ratio, mix)
+    return Mark(f"{label}: {held:,} at {shorten(float(shown), 3)}", float(ratio), held, kind)
 
 
 def expert_coverage(envelope: Envelope) -> Chart:

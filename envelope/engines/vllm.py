@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from envelope.engines.releases import Release
 
@@ -44,7 +45,7 @@ class Options:
     hybrid_manager: bool = True
     latent: bool = False
 
-    @property
+    @cached_property
     def in_flight(self) -> int:
         """Tokens scheduled and not yet settled: one batch, or one per stage and one more being prepared (0.27.1)."""
         if self.release < BATCHES_IN_FLIGHT:
@@ -144,7 +145,10 @@ class Plan:
             return 0
         if usable >= self.request_bytes(_LONGEST):
             return None
-        return _largest(lambda length: self.request_bytes(length) <= usable)
+        # Each growing group alone needs a block per `block` tokens and shard, so all the blocks there are bound the length.
+        blocks = int(usable // self.checked_bytes)
+        bounds = [blocks * group.block * self.options.dcp + 1 for group in self.groups if group.kind == "full"]
+        return _largest(lambda length: self.request_bytes(length) <= usable, min((*bounds, _LONGEST)))
 
     def sessions(self, memory: Fraction, mix: tuple[tuple[int, int], ...]) -> int:
         """Whole sessions that run at once at the lengths of `mix`, in whole groups; one block stays unused."""
@@ -152,8 +156,9 @@ class Plan:
         return max(0, self.blocks(memory) - 1) // each * sum(count for _, count in mix)
 
 
-def _largest(fits: Callable[[int], bool]) -> int:
-    low, high = 1, _LONGEST
+def _largest(fits: Callable[[int], bool], too_long: int) -> int:
+    """The largest length that fits, where 1 does and `too_long` does not."""
+    low, high = 1, too_long
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
