@@ -10,7 +10,7 @@ from envelope.config.keys import Keys, Refused
 from envelope.model import Attention, CompressedAttention, HeadAttention, Indexer, LatentAttention
 
 HEADS = ("num_attention_heads", "n_heads", "n_head")
-KV_HEADS = ("num_key_value_heads", "multi_query_group_num", "num_attention_groups", "num_kv_heads", "kv_n_heads")
+KV_HEADS = ("num_key_value_heads", "multi_query_group_num", "num_attention_groups", "num_kv_heads", "kv_n_heads", "n_kv_heads", "num_query_groups")
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels")
 BIAS = ("attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias", "use_bias", "add_bias_linear", "bias")
 # Which of these a file uses decides; a key about queries, keys and values alone leaves the output without one.
@@ -33,9 +33,12 @@ def is_latent(keys: Keys) -> bool:
     """True where keys and values are compressed to one record per token."""
     if not keys.stated_or_default("kv_lora_rank"):
         return False
+    off = keys.has("use_mla") and not keys.flag("use_mla")
     if "kv_lora_rank" in keys.values and keys.values["kv_lora_rank"] is None:
+        if keys.defaults.get("kv_lora_rank") is not None and not off:
+            raise Refused(keys.name("kv_lora_rank"), None, "the width of the compressed record, which this family always keeps")
         return False
-    return not keys.has("use_mla") or keys.flag("use_mla")
+    return not off
 
 
 def build(keys: Keys, family: Family, kind: str, hidden: int, shared: bool, indexed: bool) -> Built:
@@ -167,9 +170,9 @@ def biases(keys: Keys, family: Family, query: int, keys_and_values: int, hidden:
 
 def qk_norms(keys: Keys, family: Family, query: int, kv: int, dim: int) -> int:
     """Return the norm parameters on queries and keys; `kv` 0 where the layer has no keys of its own."""
-    if (family.qk_norm_key or not keys.known) and not keys.flag("use_qk_norm"):
+    if (family.qk_norm_key or not keys.known) and not keys.flag("use_qk_norm", "qk_norm"):
         return 0
-    keys.pass_over("use_qk_norm", "qk_norm_type")
+    keys.pass_over("use_qk_norm", "qk_norm", "qk_norm_type")
     if not keys.known:
         keys.log.assume(keys.name("use_qk_norm"), "one vector of a head's width each", "the common choice")
         return 2 * dim

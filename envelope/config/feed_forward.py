@@ -174,7 +174,8 @@ def _dense_width(keys: Keys, has_experts: bool) -> int:
 
 
 def _dense(keys: Keys, width: int, count: int, hidden: int) -> Dense:
-    return Dense(width, count, (width * (count - 1) + hidden) if _biased(keys) else 0)
+    learned = 2 if any(keys.has(name) and keys.word(name) == "xielu" for name in ACTIVATION) else 0  # the activation's own two
+    return Dense(width, count, learned + (width * (count - 1) + hidden if _biased(keys) else 0))
 
 
 def _biased(keys: Keys) -> bool:

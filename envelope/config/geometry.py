@@ -124,7 +124,7 @@ def _block_columns(keys: Keys, layers: int) -> list[tuple[str, list]]:
 
 def shared_caches(keys: Keys, layers: int) -> list[bool]:
     """True for each layer that reads another layer's keys and values and keeps none of its own."""
-    last = keys.optional("num_kv_shared_layers", high=layers)
+    last = keys.optional("num_kv_shared_layers", high=layers - 1)  # the first must keep a cache to share
     if keys.has("use_cla") and keys.flag("use_cla"):
         factor = keys.whole("cla_share_factor")
         return [i % factor != 0 for i in range(layers)]

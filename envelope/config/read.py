@@ -16,7 +16,7 @@ from envelope.config.quantization import quantization, total_size
 from envelope.config.reading import Reading
 from envelope.config.towers import towers
 from envelope.config.unknown import unknown
-from envelope.model import LayerGroup, Model
+from envelope.model import LayerGroup, LinearAttention, Model
 
 TEXT_SECTIONS = ("text_config", "llm_config", "language_config")
 OUTER_SECTIONS = ("thinker_config",)
@@ -36,6 +36,7 @@ def read(config: Source, quant: Source | None = None, index: Source | None = Non
     values = parse(config)
     log = Log()
     text, top = _text(values, log)
+    _check_task(text.values, top.values, log)
     name, family, known = _family(text.values, top.values, log)
     nested = text.path != top.path
     defaults = CLASS_DEFAULTS.get(name, {})
@@ -51,6 +52,8 @@ def read(config: Source, quant: Source | None = None, index: Source | None = Non
         raise
     except ValueError as error:
         raise Refused("config.json", str(error)[:200], "shapes that fit together") from None
+    if not known:
+        _check_name(keys, name, model)
     ignored = unknown(keys, top)
     declared = quantization(text.values, top.values, parse(quant, "hf_quant_config.json") if quant else None, name, log)
     return Reading(
@@ -107,6 +110,24 @@ def _family(text: Mapping, top: Mapping, log: Log) -> tuple[str, Family, bool]:
     return name, Family(), False
 
 
+# Classes that read or score text and do not write it.
+_ENCODERS = ("ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForMultipleChoice")
+_OTHER_HEADS = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "RewardModel")
+
+
+def _check_task(text: Mapping, top: Mapping, log: Log) -> None:
+    """Refuse what is no decoder, and say where a model's head is not the vocabulary's."""
+    for owner in (text, top):
+        if owner.get("is_encoder_decoder") is True:
+            raise Refused("is_encoder_decoder", True, "a decoder: an encoder's layers and cross-attention are not sized")
+        named = owner.get("architectures")
+        for architecture in named if isinstance(named, list) else ():
+            if isinstance(architecture, str) and architecture.endswith(_ENCODERS):
+                raise Refused("architectures", architecture[:60], "a model that writes text token by token")
+            if isinstance(architecture, str) and architecture.endswith(_OTHER_HEADS):
+                log.assume("architectures", "a vocabulary's head", f"names {architecture[:60]}, whose head has other rows: counted as if it wrote text")
+
+
 def _compare_architecture(found: tuple[str, Family], top: Mapping, log: Log) -> None:
     """Say so where architectures names a family with other facts than model_type does."""
     stated = top.get("architectures")
@@ -122,6 +143,15 @@ def _from_architecture(name: object) -> str:
     stem = name.split("For")[0]
     words = re.sub(r"(?<=[^A-Z])(?=[A-Z])", "_", stem)
     return words.lower().replace("mini_cpm", "minicpm")
+
+
+_RECURRENT_NAME = re.compile(r"linear|mamba|rwkv|ssm|hyena|retnet|griffin|recurr|hybrid|delta|lightning|lstm|hgrn|gla(_|$)")
+
+
+def _check_name(keys: Keys, name: str, model: Model) -> None:
+    """Refuse an unknown family named after a recurrence where no key tells of one: it is none of full attention."""
+    if _RECURRENT_NAME.search(name.lower()) and not any(isinstance(group.attention, LinearAttention) for group in model.groups):
+        raise Refused(keys.name("model_type"), name, "keys that say which layers are recurrent, and how large their state is")
 
 
 def _name(top: Mapping) -> str:

@@ -56,6 +56,12 @@ _STRUCTURE = re.compile(
     r"rank|lora|latent|compress|ssm|mamba|d_state|state_(size|dim)|conv|recurr|rwkv|retention|hyena|delta|kda|gla_|lightning"
     r"|(^|_)kv(_|$)|n_kv|head_dim|(^|_)(num_|n_)?heads?(_|$)|attn_type|attention_types?$|layer_types?|block_types?|layers_block|pattern"
     r"|attention_layers|attn_layer|linear_attn|sparse_attention|altup|laurel|memory|share_q|cla_|hyper|n_layers|num_layers|index_n|index_h"
+    r"|_layers$|layer_(group|step|freq|interval|period)|moe_.*(step|freq|interval|every|period|stride)"  # which layers are which
+    r"|window|local_att|multi_query$"
+    r"|residual_(moe|mlp)|mlp_res$|^use_residual$"  # a dense block beside the experts
+    r"|ut_steps|(^|_)n?loops?(_|$)|recur"  # layers run several times, each run with a cache
+    r"|ngram|engram|embedding_size|word_embed|embed_dim|embed_proj|emb_dim|type_vocab"  # tables of another size
+    r"|^draft_|eagle|medusa"
     r"|codebook|product_key|low_dim|bottleneck|factor_dim|hidden_sizes?$|intermediate_sizes?$|d_ff$|ffn_hidden|num_.*experts|zero_expert"
 )
 
