@@ -149,6 +149,19 @@ def pieces(model: Model, split: Split) -> tuple[Piece, ...]:
     return tuple(found)
 
 
+def idle_rules(model: Model, split: Split) -> tuple[Rule, ...]:
+    """Rules that name no tensor of the model in the layers they speak of, and so store nothing."""
+    table = tensors(model)
+    return tuple(rule for rule in split.rules if not any(_speaks_of(rule, tensor, model) for tensor in table))
+
+
+def _speaks_of(rule: Rule, tensor: Tensor, model: Model) -> bool:
+    """True where a rule may store some of a tensor; a vector only by its module's full name."""
+    if not rule.names(tensor) or (not tensor.columns and rule.pattern != tensor.module):
+        return False
+    return not rule.positions or not _positions(model, tensor).isdisjoint(rule.positions)
+
+
 def _router_buffers(model: Model) -> dict[str, int]:
     """Values by part that balance routers' choices: 4 bytes each whatever the format, and no parameters."""
     return {

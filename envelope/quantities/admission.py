@@ -27,7 +27,7 @@ def admit_usable_bytes(e: Evaluation) -> Found:
     if given is not None:
         return Found(Fraction(given), lambda: "as given")
     hbm, fraction = Fraction(e.input("hbm")), Fraction(e.input("memory_fraction"))
-    return Found(hbm * fraction, lambda: f"{gib(hbm)} × {float(fraction):g}")
+    return Found(hbm * fraction, lambda: f"{gib(hbm)} × {shorten(float(fraction), 6)}")
 
 
 def budget(e: Evaluation) -> admission.Budget:

@@ -10,7 +10,7 @@ from envelope import pools, ranks
 from envelope.node import Budget
 from envelope.quantities.model import group_bytes, step_at, value_bytes
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
-from envelope.units import significant, text
+from envelope.units import shorten, significant, text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -36,7 +36,7 @@ def pool_bytes(e: Evaluation) -> Found:
             f"the weights, {text(found.weights, 'bytes')}, exceed the {text(found.usable, 'bytes')} that {found.gpus} "
             f"GPU{'s' if found.gpus > 1 else ''} may use"
         )
-    return Found(found.pool, lambda: f"{found.gpus} × {text(found.hbm, 'bytes', 4)} × {float(found.fraction):g} − {text(found.weights, 'bytes', 4)} = {text(found.pool, 'bytes', 4)}")
+    return Found(found.pool, lambda: f"{found.gpus} × {text(found.hbm, 'bytes', 4)} × {shorten(float(found.fraction), 6)} − {text(found.weights, 'bytes', 4)} = {text(found.pool, 'bytes', 4)}")
 
 
 @_quantity("ceiling_sessions", "Ceiling", "sessions", "floor(pool_bytes / cache_bytes_per_session), the node as one pool", SEED,
@@ -53,7 +53,7 @@ def ceiling_sessions(e: Evaluation) -> Found:
 
 
 def rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
-    """What one rank of each pipeline stage pays per token and session."""
+    """What one rank of each pipeline stage that keeps anything pays per token and session."""
     return e.once(("rank_costs", tp, pp), lambda: _rank_costs(e, tp, pp))
 
 
@@ -64,7 +64,9 @@ def _rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
         stored = ranks.copies(e.model, tp) if e.scenario.model else 1
         share = Fraction(stored) / (tp * pp)
         return [pools.TokenCost(Fraction(given) * share, Fraction(0), Fraction(0), 0)]
-    return [pools.token_cost(caches, tp, value_bytes(e)) for caches in ranks.stages(e.model, pp)]
+    costs = [pools.token_cost(caches, tp, value_bytes(e)) for caches in ranks.stages(e.model, pp)]
+    # A stage whose layers all read another's cache keeps none and limits nothing.
+    return [cost for cost in costs if cost.full or cost.sliding or cost.state] or costs
 
 
 def pool_per_gpu(e: Evaluation) -> Fraction:
@@ -115,7 +117,7 @@ def weights_per_gpu(e: Evaluation) -> Found:
 @_quantity("kept_back_per_gpu", "Kept back per GPU", "bytes", "hbm × (1 − memory_fraction)")
 def kept_back_per_gpu(e: Evaluation) -> Found:
     hbm, fraction = Fraction(e.input("hbm")), Fraction(e.input("memory_fraction"))
-    return Found(hbm * (1 - fraction), lambda: f"{text(hbm, 'bytes', 4)} × {float(1 - fraction):g}")
+    return Found(hbm * (1 - fraction), lambda: f"{text(hbm, 'bytes', 4)} × {shorten(float(1 - fraction), 6)}")
 
 
 @_quantity("cache_per_gpu", "Cache per GPU", "bytes", "pool_bytes / gpus")
@@ -138,7 +140,7 @@ def gpus_minimum(e: Evaluation) -> Found:
     for gpus in _COUNTS:
         per_gpu, tp = usable - weights / gpus, 1 if one_record else gpus
         if per_gpu > 0 and replica_sessions(e, per_gpu, tp, 1, e.input("pool_ratio")) >= 1:
-            return Found(gpus, lambda: f"{gpus} × {text(e.input('hbm'), 'bytes', 4)} × {float(e.input('memory_fraction')):g} hold the weights and one session; half of them do not")
+            return Found(gpus, lambda: f"{gpus} × {text(e.input('hbm'), 'bytes', 4)} × {shorten(float(e.input('memory_fraction')), 6)} hold the weights and one session; half of them do not")
     raise Unavailable(f"not even {_COUNTS[-1]:,} such GPUs hold the weights and one session")
 
 

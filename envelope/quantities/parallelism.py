@@ -135,7 +135,7 @@ def parallel_exchange_intensity(e: Evaluation) -> Found:
     found = parallelism.exchange_intensity(moe.matrices, moe.width, sent.bytes_per_value, returned)
     return Found(
         found,
-        lambda: f"{2 * moe.matrices} × {moe.width:,} / ({float(sent.bytes_per_value):g} {sent.label} out + {float(returned):g} BF16 back)",
+        lambda: f"{2 * moe.matrices} × {moe.width:,} / ({shorten(float(sent.bytes_per_value), 6)} {sent.label} out + {shorten(float(returned), 6)} BF16 back)",
         f"takes tokens to travel in {sent.label} and results in BF16",
     )
 

@@ -23,7 +23,7 @@ def _step_working(e: Evaluation, batch: int) -> str:
     weights = sum(e.read(batch).values())
     caches = batch * float(e["cache_bytes_per_session"])
     rate = e.input("gpus") * float(e.input("bandwidth"))
-    return f"({text(weights, 'bytes')} + {text(caches, 'bytes')}) / ({text(rate, 'bytes/s')} × {float(e.input('bandwidth_share')):g}) = {text(step_at(e, batch), 'seconds')}"
+    return f"({text(weights, 'bytes')} + {text(caches, 'bytes')}) / ({text(rate, 'bytes/s')} × {shorten(float(e.input('bandwidth_share')), 6)}) = {text(step_at(e, batch), 'seconds')}"
 
 
 @_quantity("step_seconds", "Step time, at least", "seconds", "(bytes_per_step + batch × cache_bytes_per_session) / (gpus × bandwidth × bandwidth_share)", SEED, _BOUND)

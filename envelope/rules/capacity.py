@@ -6,7 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from envelope import pools
+from envelope import checkpoint, parameters, pools
+from envelope.checkpoint import read_split
 from envelope.fields.base import BYTES, decimal_text
 from envelope.findings import Finding
 from envelope.quantities.capacity import budget, pool_per_gpu, replica_sessions
@@ -175,8 +176,6 @@ def replicated_weights(envelope: Envelope) -> Finding | None:
     layout = envelope.scenario.layout
     if layout.dp == 1 or envelope.scenario.model is None:
         return None
-    from envelope import checkpoint
-
     parts = checkpoint.bytes_by_part(e.model, e.split)
     copied = parts["attention"] + parts["dense"] + parts["shared_experts"] + parts["latent_projections"]
     more = copied * (layout.dp - 1) / layout.gpus
@@ -249,6 +248,24 @@ def name_is_not_bits(envelope: Envelope) -> Finding | None:
     return Finding("name_is_not_bits", "note", words, {}, 0.05)
 
 
+def split_names_nothing(envelope: Envelope) -> Finding | None:
+    """A rule of a stated split that names no tensor, a slip of the pen say, stores nothing and says nothing."""
+    scenario = envelope.scenario
+    if "split" not in scenario.given or scenario.model is None or scenario.split is None:
+        return None
+    stated = scenario.defaults["split"].value
+    usual = read_split(str(stated)).rules if stated else ()
+    # One that asks for the base format changes nothing anyway: exclusion lists of files name modules of other models.
+    idle = [rule for rule in checkpoint.idle_rules(scenario.model, scenario.split) if rule not in usual and rule.format != scenario.split.base]
+    if not idle:
+        return None
+    named = " and ".join(f"{rule.pattern}.{rule.format}" for rule in idle[:3]) + (f" and {len(idle) - 3} more" if len(idle) > 3 else "")
+    parts = ", ".join(part for part, count in parameters.resident_by_part(scenario.model).items() if count)
+    layers = " in those layers" if any(rule.positions for rule in idle) else ""
+    words = f"The split's {named} store{'s' if len(idle) == 1 else ''} nothing: no matrix of this model has such a name{layers}. Its parts are {parts}."
+    return Finding("split_names_nothing", "warning", words, {}, 0.3)
+
+
 def count_does_not_land(envelope: Envelope) -> Finding | None:
     """The rebuilt count misses the published one: later numbers are suspect."""
     scenario = envelope.scenario
@@ -269,5 +286,5 @@ def count_does_not_land(envelope: Envelope) -> Finding | None:
 RULES = (
     weights_do_not_fit, session_does_not_fit, default_pool_ratio, pool_ratio_off, sliding_pool_too_small,
     mix_sized_for_one_length, kv_heads_copied, latent_copied, replicated_weights, cache_could_be_fp8, driver_memory,
-    context_beyond_model, name_is_not_bits, count_does_not_land,
+    context_beyond_model, name_is_not_bits, split_names_nothing, count_does_not_land,
 )  # fmt: skip

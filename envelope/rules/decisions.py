@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 from envelope import accuracy, cache, catalog, checkpoint, published, shape
 from envelope.admission import gib
+from envelope.fields.deployment import MACHINE
+from envelope.fields.traffic import PRICES
 from envelope.findings import Finding
 from envelope.formats import FORMATS
 from envelope.quantities.benchmark import workload
 from envelope.quantities.checkpoint import main_format
 from envelope.quantities.speculation import expert_ratio
 from envelope.records import Machine
-from envelope.rules.offers import offer
+from envelope.rules.offers import changed, offer
+from envelope.scenario import BY_KEY
 from envelope.units import money, shorten, significant, text, token_text
 
 if TYPE_CHECKING:
@@ -108,14 +111,23 @@ def mixed_parts(envelope: Envelope) -> Finding | None:
         value = scenario[key]
         if _near(value, _stated(scenario.machine, key), 0.05):
             continue
-        other = next((one for one in catalog.machines().values() if _near(value, _stated(one, key), 0.005)), None)
-        if other is None:
+        others = [one for one in catalog.machines().values() if _near(value, _stated(one, key), 0.005)]
+        if not others:
             continue
+        large = next((one for one in others if _holds_as_many(envelope, one)), None)
+        other = large or others[0]
         unit = "bytes/s" if key == "bandwidth" else "bytes"
         mine = scenario.defaults[key].value
         words = f"{text(value, unit)} is the {name} of {other.short_name}; the compute is that of {scenario.machine.short_name}, whose {name} is {text(mine, unit)}."
-        return Finding("mixed_parts", "warning", words, offer(envelope, {"machine": other.id}), 0.2)
+        return Finding("mixed_parts", "warning", words, offer(envelope, {"machine": other.id}) if large else {}, 0.2)
     return None
+
+
+def _holds_as_many(envelope: Envelope, machine: Machine) -> bool:
+    """True where a session fits on that machine as it comes, or fits on none here either."""
+    edits = [key for key in envelope.scenario.given if key != "machine" and BY_KEY[key].group in (MACHINE, PRICES)]
+    other = changed(envelope, {"machine": machine.id, **dict.fromkeys(edits)})
+    return other is not None and (bool(other.value("sessions")) or not envelope.value("sessions"))
 
 
 def _stated(machine: Machine, key: str) -> list[float]:
@@ -153,10 +165,10 @@ def assumed_acceptance(envelope: Envelope) -> Finding | None:
     slug = scenario.preset.slug if scenario.preset else None
     known = next((one for one in catalog.traffic().acceptances if one.model == slug and one.acceptance_is == "measured"), None)
     if known:
-        words += f" {known.value:g} were measured on {known.traffic.removeprefix('AgentX sweep, ')}."
+        words += f" {shorten(known.value, 6)} were measured on {known.traffic.removeprefix('AgentX sweep, ')}."
     else:
         low, high = (pick(one.value for one in catalog.traffic().acceptances if one.acceptance_is == "measured") for pick in (min, max))
-        words += f" Published measurements run from {low:g} to {high:g}."
+        words += f" Published measurements run from {shorten(low, 6)} to {shorten(high, 6)}."
     return Finding("assumed_acceptance", "warning", f"{words} Measure before you keep the drafter.", {}, 0.15)
 
 

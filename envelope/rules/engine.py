@@ -118,19 +118,21 @@ def requests_cap_binds(envelope: Envelope) -> Finding | None:
     held = dp * min(count for count, what in limits(envelope.evaluation) if what != "requests at once")
     vllm = scenario["engine"] == "vllm"
     change: dict[str, str] = {}
+    starved = False
     # More requests at once take memory themselves, so what is held with the higher cap may be less; ask again with that.
     for _ in range(3):
         asked = {"max_num_seqs": str(held // dp if vllm else held)}
         other = changed(envelope, asked) if held > capped else None
         reached = other.value("engine_sessions") if other else None
         if reached is None or reached >= held:
-            change = asked if other and reached else {}
+            change, starved = (asked, False) if reached else ({}, other is not None)
             break
         held = reached
     if held <= capped:
         return None
     name = "max_num_seqs" if vllm else "max_running_requests"
-    words = f"{name} {scenario['max_num_seqs']:,} lets {capped:,} sessions run where memory holds {held:,}."
+    words = f"{name} {scenario['max_num_seqs']:,} lets {capped:,} sessions run"
+    words += f". Memory would hold {held:,}, but activations of as many requests at once leave no cache: raise it in steps." if starved else f" where memory holds {held:,}."
     return Finding("requests_cap_binds", "warning", words, change, 1 - capped / held)
 
 
@@ -152,7 +154,7 @@ def starts_is_not_serves(envelope: Envelope) -> Finding | None:
     what = "library buffers and fragments" if scenario["engine"] == "vllm" else f"activations of a {token_text(scenario['chunk'])} step and graphs"
     fraction = Fraction(floor((1 - needed / Fraction(scenario["hbm"])) * 100), 100)
     change = offer(envelope, {"memory_fraction": decimal_text(fraction)}, lambda other: bool(other.value("engine_sessions")))
-    words = f"Starts is not serves: fraction {float(scenario['memory_fraction']):g} leaves {_gib(outside)} outside for {what}, which take about {_gib(needed)}; the first long prompt may run out of memory."
+    words = f"Starts is not serves: fraction {shorten(float(scenario['memory_fraction']), 6)} leaves {_gib(outside)} outside for {what}, which take about {_gib(needed)}; the first long prompt may run out of memory."
     return Finding("starts_is_not_serves", "warning", words, change, 0.3)
 
 
@@ -164,7 +166,7 @@ def fraction_is_not_additive(envelope: Envelope) -> Finding | None:
     e = envelope.evaluation
     memory, share = e["kv_memory_per_rank"], float(scenario["memory_fraction"])
     meant = "of the whole GPU and counts what already runs on it" if scenario["engine"] == "vllm" else "of what is free when it starts"
-    words = f"A fraction of {share:g} is {meant}: a second process started with it gets less than the first. Fix the bytes instead, {_typed(memory)} of cache on each rank."
+    words = f"A fraction of {shorten(share, 6)} is {meant}: a second process started with it gets less than the first. Fix the bytes instead, {_typed(memory)} of cache on each rank."
     change = offer(envelope, {"kv_memory_per_rank": _typed(memory)}) if scenario["engine"] == "vllm" else {}
     return Finding("fraction_is_not_additive", "note", words, change, 0.05)
 

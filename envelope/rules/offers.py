@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from envelope.evaluation import Envelope
 
 
-def changed(envelope: Envelope, change: Mapping[str, str]) -> Envelope | None:
-    """The state with this change made; None where an input refuses it."""
+def changed(envelope: Envelope, change: Mapping[str, str | None]) -> Envelope | None:
+    """The state with this change made, an input of None taken back; None where an input refuses it."""
     try:
         return envelope.with_(**change)
     except InputError:

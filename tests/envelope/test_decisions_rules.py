@@ -142,6 +142,20 @@ def test_a_mix_is_not_answered_with_a_context():
     assert _speaks("conversation_outgrows_context", {**long, "mix": "32K:1,128K:1"}).set == {}
 
 
+@pytest.mark.parametrize(
+    ("inputs", "offered"),
+    [
+        ({"bandwidth": "1.008TB/s"}, {}),  # an RTX 4090: 24 GB
+        ({"bandwidth": "1.008TB/s", "weight_bytes": "10GB"}, {"machine": "rtx-4090"}),
+        ({"bandwidth": "273GB/s"}, {"machine": "dgx-spark"}),  # 128 GB
+        ({"hbm": "24GB", "gpus": 8}, {}),
+    ],
+)
+def test_a_machine_too_small_for_the_model_is_not_offered(inputs, offered):
+    """gpt-oss-120b's file takes 65 GB."""
+    assert _speaks("mixed_parts", {"model": "gpt-oss-120b", **inputs}).set == offered
+
+
 def test_a_machine_that_refuses_the_expert_ranks_is_not_offered():
     """An RTX 5090 comes alone, and 8 expert ranks do not divide one GPU."""
     assert _speaks("mixed_parts", {"hbm": "32GB"}).set == {"machine": "rtx-5090"}

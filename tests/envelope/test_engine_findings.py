@@ -84,6 +84,10 @@ def test_no_cap_is_offered_whose_requests_leave_no_room_for_a_cache():
     """352,991 sessions of one token fit beside 4 requests' activations, and logits of as many requests fit nowhere."""
     finding = found({"context": "1", "engine": "vllm", "max_num_seqs": "4"}, "requests_cap_binds")
     assert finding is not None and finding.set == {}
+    assert finding.text == (
+        "max_num_seqs 4 lets 4 sessions run. Memory would hold 352,991, but activations of as many requests at once leave no cache: "
+        "raise it in steps."
+    )
 
 
 def test_a_cap_that_equals_what_memory_holds_is_no_loss():

@@ -23,6 +23,9 @@ CASES = [
     ("driver_memory", {}, {"machine": "hgx-h200"}),
     ("context_beyond_model", {"context": "2M"}, {"context": "1M"}),
     ("name_is_not_bits", {}, {"batch": 64}),
+    ("split_names_nothing", {"split": "bf16~routed_expert.nvfp4"}, {"split": "bf16~routed_experts.nvfp4"}),
+    ("split_names_nothing", {"split": "bf16~routed_experts.nvfp4.at62-80"}, {"split": "bf16~routed_experts.nvfp4.at61"}),
+    ("split_names_nothing", {"model": "deepseek-v3", "split": "bf16~mlp.gat.fp8"}, {"model": "deepseek-v3", "split": "bf16~mlp.gate.fp8"}),
     ("count_does_not_land", {"layers": 80}, {}),
 ]
 
@@ -100,3 +103,19 @@ def test_deepseek_v4_starts_with_a_tenth():
     assert "pool_ratio_off" not in {finding.key for finding in envelope.findings}
     words = next(finding.text for finding in envelope.findings if finding.key == "default_pool_ratio")
     assert words.startswith("SGLang's default pool ratio 0.1 gives ")
+
+
+def test_a_split_that_names_nothing_is_told_which_parts_there_are():
+    finding = next(one for one in evaluate("llama-3.1-70b", split="bf16~dens.fp8~attention.fp8~latent_projections.int4").findings if one.key == "split_names_nothing")
+    assert finding.text == (
+        "The split's dens.fp8 and latent_projections.int4 store nothing: no matrix of this model has such a name. "
+        "Its parts are embeddings, attention, dense, norms, head."
+    )
+
+
+def test_a_split_may_leave_out_what_other_models_have():
+    """The rules for every part that a conversion writes, and an exclusion that asks for the base format anyway."""
+    converted = evaluate("llama-3.1-70b", weight_format="nvfp4").scenario.text("split")
+    assert "routed_experts" in converted
+    for split in (converted, "bf16~lm_hed.bf16~dense.fp8"):
+        assert "split_names_nothing" not in keys({"model": "llama-3.1-70b", "weight_format": "nvfp4", "split": split})

@@ -2,12 +2,14 @@
 
 from fractions import Fraction
 from json import dumps
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envelope import evaluate, groups
+from envelope import config, evaluate, groups
+from envelope.curves import CHARTS
 from envelope.export import to_json
 from envelope.quantities import ALL, capacity, model, pools, speed
 from tests.envelope.strategies import PRESETS, contexts, models, presets
@@ -99,6 +101,14 @@ class TestOthers:
     def test_sessions_are_per_limiting_rank(self, preset, inputs, sessions, ceiling):
         envelope = evaluate(preset, **inputs)
         assert (envelope.value("sessions"), envelope.value("ceiling_sessions")) == (sessions, ceiling)
+
+    def test_a_stage_whose_layers_read_others_caches_limits_nothing(self):
+        """Gemma 4 E2B's layers 18 to 34 keep no cache: (2 × 79.65e9 × 0.9 − 10.2e9) / 2 over 6,144 × 128K + 12,288 × (512 + 8,192)."""
+        model = config.read((Path(__file__).parents[1] / "data/configs/google--gemma-4-E2B-it.json").read_text()).model
+        envelope = evaluate(model="custom", groups=groups.write(model), machine="hgx-h100", gpus=2, tp=1, pp=2)
+        assert envelope.value("cache_bytes_per_token") == 6_144
+        assert envelope.value("sessions") == envelope.value("cache_per_gpu") // (6_144 * 131_072 + 12_288 * 8_704) == 78
+        assert CHARTS["pool-mix"](envelope).series
 
     def test_a_stated_cache_answers_what_it_can_and_says_why_not(self):
         envelope = evaluate("deepseek-v4.1-flash", context="1M")
@@ -269,3 +279,10 @@ class TestProperties:
     @given(presets, st.sampled_from(["8", "16"]))
     def test_more_gpus_never_hold_fewer_sessions_than_the_smallest_that_fits(self, preset, gpus):
         assert evaluate(preset, gpus=gpus).value("sessions") >= (1 if int(gpus) >= evaluate(preset).value("gpus_minimum") else 0)
+
+
+def test_small_shares_are_written_out_in_the_workings():
+    """All but a millionth of the memory, and the slowest step that can be asked for."""
+    quantities = evaluate(memory_fraction="0.999999", bandwidth_share="0.01", pool_ratio="0.000001")
+    assert quantities["kept_back_per_gpu"].working == "262.5 GB × 0.000001"
+    assert not any("e-0" in quantity.working or "e+" in quantity.working for quantity in quantities)
