@@ -42,7 +42,7 @@ def table(key, title, **inputs):
 
 def test_the_sections_come_in_the_order_decisions_are_made():
     assert [section.key for section in sections()] == [
-        "checkpoint", "parallelism", "pools", "speculation", "context-price", "accuracy", "benchmark", "turn", "admission", "models",
+        "rebuilt", "checkpoint", "parallelism", "pools", "speculation", "context-price", "accuracy", "benchmark", "turn", "admission", "models",
     ]  # fmt: skip
 
 
@@ -50,6 +50,7 @@ class TestAnswers:
     @pytest.mark.parametrize(
         ("key", "words"),
         [
+            ("rebuilt", "822.0 B rebuilt from the shapes: lands on the published 822.0 B"),
             ("checkpoint", "NVFP4 532.7 GB is 5.2 bits per parameter; native on this machine"),
             ("parallelism", "exchange does 9,591 FLOP per byte, this machine asks 15,000: it cannot fully hide"),
             ("pools", "equal 32K and 128K sessions: ratio 0.125 fits 370"),
@@ -123,6 +124,34 @@ class TestContent:
             quantity = envelope[key]
             assert (quantity.value is None) == bool(quantity.reason)
             assert quantity.working or quantity.reason
+
+
+class TestRebuilt:
+    def test_the_file_of_deepseek_v3_part_by_part(self):
+        rows = {row[0]: row[1:] for row in SECTION["rebuilt"].content(evaluate("deepseek-v3")).tables[0].rows}
+        # The public implementation's modules: 671,026,404,352, and 684,489,830,400 with the prediction layer and its copies.
+        assert rows["All"][0] == "671,026,404,352"
+        assert rows["All with prediction layers"][0] == "684,489,830,400"
+        assert rows["embeddings"] == ("926,679,040", "–", "1.853 GB")
+
+    def test_a_total_that_does_not_land_makes_later_numbers_suspect(self):
+        assert answer("rebuilt", model="llama-3.1-70b", layers=60).endswith("-24.3% from the published 70.55 B, so every later number is suspect")
+        assert answer("rebuilt", model="llama-3.1-70b", layers=60, published_total="53.44B").endswith("lands on the published 53.44 B")
+
+    def test_packed_files_show_another_count_on_the_hub(self):
+        (words, _) = SECTION["rebuilt"].content(evaluate("gpt-oss-120b")).paragraphs
+        # The publisher's page on the Hub showed 63.1 B for its MXFP4 files.
+        assert words.startswith("The Hub will display 63.08 B, not 116.8 B")
+        (words, _) = SECTION["rebuilt"].content(evaluate("deepseek-v3")).paragraphs
+        assert words.startswith("The Hub will display about 684.5 B")  # 684.53 with block scales
+
+    def test_a_stated_size_stands_beside_the_predicted_one(self):
+        def said(**inputs: object) -> str:
+            return SECTION["rebuilt"].content(evaluate("deepseek-v3", **inputs)).paragraphs[-1]
+
+        assert said() == "By this split the files hold 688.6 GB."
+        assert said(weight_bytes=688_586_727_753) == "By this split the files hold 688.6 GB; the stated size is 688.6 GB, which agrees."
+        assert "another split than this one" in said(weight_bytes="350GB")
 
 
 class TestTables:
