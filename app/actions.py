@@ -127,6 +127,8 @@ class Actions:
             view.folded = _with(view.folded, name, opened)  # folded unless named
         else:
             view.opened = _with(view.opened, name, opened)
+            if self._page.embed is None:
+                self._page.browser.address(self._page.query, settled=False)
 
     def _do_find(self, said: dict[str, str]) -> None:
         group = BY_KEY[said["key"]].group

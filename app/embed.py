@@ -12,10 +12,10 @@ from envelope.sections import sections as all_sections
 from app import charts, header, inputs, link, quantities, sections
 from app.markup import Markup, join, tag
 from app.page import Drawn, View
+from app.sections import SHOWN
 from app.state import State
 
 NUMBERS = "quantities"
-_SECTION = "section-"  # before a section's key, since a chart may be called the same
 HEIGHTS = {NUMBERS: 360}  # pixels a frame is given before the page inside says what it needs
 _HEIGHT = 470
 
@@ -52,7 +52,7 @@ class Embed:
 def choices() -> dict[str, str]:
     """Everything an embed can show, by name, in words."""
     named = {NUMBERS: "The numbers", "pool-ratio": "Chart: sessions by pool ratio", "experts": "Chart: experts read by batch"}
-    return {**named, **{_SECTION + one.key: one.title for one in all_sections()}, **{key: f"Chart: {key}" for key in CHARTS if key not in named}}
+    return {**named, **{SHOWN + one.key: one.title for one in all_sections()}, **{key: f"Chart: {key}" for key in CHARTS if key not in named}}
 
 
 def regions(shown: Embed, state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Markup | None]]:
@@ -78,7 +78,7 @@ def _content(shown: Embed, state: State, view: View, drawn: Drawn) -> Markup:
         chart = drawn[shown.show]
         opened = shown.show in view.tables
         return tag("figure", charts.heading(chart), drawn.mount(shown.show), charts.more(chart, opened), class_="chart", id=f"chart-{shown.show}")
-    section = next(one for one in all_sections() if _SECTION + one.key == shown.show)
+    section = next(one for one in all_sections() if SHOWN + one.key == shown.show)
     return join(tag("h3", section.title), tag("p", section.answer(state.envelope)), sections.content(state, section, drawn))
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from envelope import Envelope
+from envelope.findings import Finding
 from envelope.scenario import BY_KEY
 
 from app.markup import Markup, button, join, tag
 
 
-def listed(envelope: Envelope) -> Markup:
-    """The findings, the costliest first."""
+def listed(found: Iterable[Finding]) -> Markup:
+    """Findings in the order they come in, the costliest first."""
     return join(
         tag(
             "li",
@@ -20,7 +20,7 @@ def listed(envelope: Envelope) -> Markup:
             class_=f"finding {finding.severity}",
             data_finding=finding.key,
         )
-        for finding in envelope.findings
+        for finding in found
     )
 
 

@@ -1,7 +1,7 @@
 // The first view: what stands before Python answers. A preset's own state shows its numbers and charts, made when the
 // site was built; any other state shows its inputs and says that it is being computed, never another state's numbers.
 
-const NOT_INPUTS = new Set(["v", "data", "model", "show", "fields"]);
+const NOT_INPUTS = new Set(["v", "data", "model", "show", "fields", "open"]);
 const root = document.documentElement;
 const asked = new URLSearchParams(location.search);
 const isLive = () => root.dataset.state === "live";
@@ -39,7 +39,7 @@ function showInputs() {
   }
   const answer = document.querySelector('#page [data-region="answer"]');
   if (!answer) return;
-  const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields"].includes(key) && !key.startsWith("a."));
+  const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields", "open"].includes(key) && !key.startsWith("a."));
   const heading = Object.assign(document.createElement("h2"), { className: "headline", textContent: "Computing …" });
   const words = Object.assign(document.createElement("span"), { textContent: inputs.map((pair) => pair.join(" ")).join(" · ") });
   answer.replaceChildren(heading, words);

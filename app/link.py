@@ -15,7 +15,8 @@ VERSION = "1"
 PINNED = "a."  # what state A has instead, when two are compared; an empty value means A leaves the input alone
 _SAFE = ":,/~@;!*()'$"  # readable, and without meaning inside a query
 _LONGEST = 20_000  # characters read at all
-_NOT_INPUTS = frozenset({"v", "data", "show", "fields"})
+_OTHER = ("show", "fields", "open")  # what a frame shows and offers; which sections are open
+_NOT_INPUTS = frozenset({"v", "data", *_OTHER})
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def read(query: str) -> Link:
     problems += [f"The link's {key[:40]!r} is not an input here and was ignored." for key in sorted(ignored)]
     texts, errors = usable({key: text for key, text in known.items() if text.strip()})
     problems += [_problem(error) for error in errors]
-    return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in ("show", "fields") if key in found})
+    return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in _OTHER if key in found})
 
 
 def _pinned(texts: Texts, pinned: Texts, problems: list[str]) -> Texts | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import panel as pn
 from bokeh.document import Document
 
-from app import browser, embed, inputs, link, page
+from app import browser, embed, inputs, link, page, sections
 from app.actions import Actions
 from app.browser import Browser, Message
 from app.embed import Embed
@@ -41,8 +41,8 @@ class Page:
 
     @property
     def query(self) -> str:
-        """The address of the last good state, and of A where one is pinned."""
-        other = self.embed.query if self.embed else {}
+        """The address of the last good state with what is open, and of A where one is pinned."""
+        other = self.embed.query if self.embed else sections.open_query(self.view.opened)
         return link.write(self.state.given(), stated(self.state.pinned) if self.state.pinned else None, other)
 
     def load(self, query: str, *, embedded: bool = False) -> None:
@@ -55,7 +55,11 @@ class Page:
         problems = found.problems
         if embedded:
             self.embed, more = Embed.read(found.other)
-            problems += more
+        else:
+            # A step back in the history closes nothing that the reader has opened since.
+            opened, more = sections.asked(found.other)
+            self.view.opened |= opened
+        problems += more
         self.view.notices = (*(page.notice(words) for words in problems), *self._actions.catalogue_changes(found.data))
 
     def hear(self, message: Message) -> None:

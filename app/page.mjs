@@ -277,6 +277,7 @@ function listen() {
     if (event.key === "Enter" && event.target.dataset.enter) document.getElementById(event.target.dataset.enter).click();
     if (event.key === "Escape") closeMenus(null);
   });
+  addEventListener("hashchange", openAnchor);
   addEventListener("popstate", () => {
     settled = location.search;
     document.activeElement?.blur();
@@ -296,6 +297,18 @@ export function connect(bokehDocument) {
   obey(door.told);
   document.querySelectorAll(".first-figure").forEach((figure) => figure.remove());
   for (const message of waiting.splice(0)) send(message);
+  openAnchor();
+}
+
+// An address that ends in a section's anchor opens it.
+function openAnchor() {
+  const fold = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!fold?.dataset.fold) return;
+  if (!fold.open) {
+    fold.open = true;
+    send({ do: "fold", name: fold.dataset.fold, open: "True" });
+  }
+  fold.scrollIntoView();
 }
 
 // A frame tells the page around it how tall it is, once it has something to show: an empty one would collapse the text.

@@ -64,7 +64,7 @@ def regions(state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Ma
         "memory": lambda: header.memory(state.envelope),
         "numbers": lambda: quantities.cards(state.envelope, view.how),
         "compared": lambda: sections.compared(state),
-        "findings": lambda: findings.listed(state.envelope),
+        "findings": lambda: findings.listed(state.envelope.findings),
         "layers": lambda: layers.table(state, layers.FOLD in view.opened),
         "sections": lambda: sections.folded(state, view.opened, drawn),
         "dialog": lambda: view.dialog,

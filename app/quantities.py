@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from envelope import Envelope
 from envelope.evaluation import Quantity
 from envelope.quantities import ALL
+from envelope.sections import asks
 from envelope.units import people, text
 
 from app.header import chip
@@ -128,20 +129,37 @@ def as_text(quantity: Quantity) -> str:
     return f"{quantity.label}: {shown}\n{quantity.definition.formula}\n{quantity.working}".rstrip()
 
 
-def table(e: Envelope, keys: Iterable[str] | None = None) -> Markup:
+def table(e: Envelope, keys: Iterable[str]) -> Markup:
     """Quantities as rows: name, value, and how."""
-    wanted = [e[key] for key in keys] if keys is not None else list(e)
+    return _rows((e[key] for key in keys), lambda one: (one.working or one.definition.formula) if one.value is not None else None)
+
+
+def explained(e: Envelope, keys: Iterable[str]) -> Markup:
+    """The same with all there is to say of each: working, formula, source and tier, what it leaves out."""
+    return _rows((e[key] for key in keys), _explanation)
+
+
+def _rows(wanted: Iterable[Quantity], say: Callable[[Quantity], object]) -> Markup:
     return tag(
         "table",
         tag("thead", tag("tr", tag("th", "Quantity", scope="col"), tag("th", "Value", scope="col"), tag("th", "How", scope="col"))),
-        tag("tbody", (_line(quantity) for quantity in wanted)),
+        tag("tbody", (_line(quantity, say(quantity)) for quantity in wanted)),
         class_="rows",
     )
 
 
-def _line(quantity: Quantity) -> Markup:
-    formula = quantity.working or quantity.definition.formula
-    return tag("tr", tag("th", quantity.label, scope="row"), tag("td", value(quantity, 4), chip(quantity.tier), class_="number"), tag("td", formula if quantity.value is not None else None))
+def _line(quantity: Quantity, how: object) -> Markup:
+    return tag("tr", tag("th", quantity.label, scope="row"), tag("td", value(quantity, 4), chip(quantity.tier), class_="number"), tag("td", how))
+
+
+def _explanation(quantity: Quantity) -> Markup:
+    definition = quantity.definition
+    rest = (definition.formula, f"{definition.source}; tier {quantity.tier}", definition.leaves_out and f"leaves out {definition.leaves_out}")
+    here = quantity.working or (asks(quantity.reason, quantity.missing) if quantity.missing else "")
+    return join(
+        tag("p", here, class_="working") if here else None,
+        tag("p", " · ".join(filter(None, rest)), " · ", tag("a", "Method", href=f"method.html#{quantity.key}", aria_label=f"Method: {quantity.label}"), class_="formula"),
+    )
 
 
 def everything(e: Envelope) -> Markup:

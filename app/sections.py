@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from envelope import export
@@ -9,11 +10,12 @@ from envelope.chart import Chart
 from envelope.scenario import BY_KEY
 from envelope.sections import Section, Table, sections
 
-from app import charts, inputs, quantities
+from app import charts, findings, inputs, quantities
 from app.markup import Markup, button, join, tag
 from app.state import State
 
 ALL_NUMBERS = "all-numbers"
+SHOWN = "section-"  # before a section's key where a name may also be a chart's
 MAIN_CHARTS = ("pool-ratio", "experts")  # always on the page
 
 
@@ -23,6 +25,26 @@ class Charts(Protocol):
     def __getitem__(self, key: str) -> Chart: ...
 
     def mount(self, key: str) -> Markup | None: ...
+
+
+def keys() -> tuple[str, ...]:
+    """The names of everything that folds here, in the order of the page."""
+    return (*(one.key for one in sections()), ALL_NUMBERS)
+
+
+def asked(other: Mapping[str, str]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Take from a link what is open, `open=pools,turn` or `show=section-pools`, with a sentence for each that is not known here."""
+    names = [key for key in other.get("open", "").split(",") if key]
+    if other.get("show", "").startswith(SHOWN):
+        names.append(other["show"].removeprefix(SHOWN))
+    known = frozenset(names) & frozenset(keys())
+    return known, tuple(f"There is no section {name[:40]!r} here; it was not opened." for name in dict.fromkeys(names) if name not in known)
+
+
+def open_query(opened: frozenset[str]) -> dict[str, str]:
+    """What a link says of the sections that are open."""
+    names = ",".join(key for key in keys() if key in opened)
+    return {"open": names} if names else {}
 
 
 def folded(state: State, opened: frozenset[str], drawn: Charts) -> Markup:
@@ -47,17 +69,18 @@ def _fold(key: str, title: str, answer: str, content: Markup | None) -> Markup:
         open=content is not None,
         data_fold=key,
         class_="section",
-        id=f"section-{key}",
+        id=SHOWN + key,
     )
 
 
 def content(state: State, section: Section, drawn: Charts) -> Markup:
-    """What an open section shows: words, its inputs, its numbers, tables and charts."""
-    shown = section.content(state.envelope)
+    """What an open section shows: its findings, words, its inputs, its numbers with formula and working, tables and charts."""
+    shown, found = section.content(state.envelope), section.findings(state.envelope)
     return join(
+        tag("ul", findings.listed(found), class_="findings", aria_label=f"Findings: {section.title}") if found else None,
         (tag("p", words) for words in shown.paragraphs),
         tag("div", (inputs.row(state, BY_KEY[key], section.key) for key in shown.inputs if state.envelope.scenario.applies(key)), class_="some-inputs") if shown.inputs else None,
-        quantities.table(state.envelope, shown.quantities) if shown.quantities else None,
+        quantities.explained(state.envelope, shown.quantities) if shown.quantities else None,
         (_table(one) for one in shown.tables),
         (_chart(drawn, key) for key in shown.charts),
     )

@@ -20,10 +20,12 @@ from envelope.evaluation import Envelope
 from envelope.fields.base import InputError
 from envelope.quantities import BY_KEY as QUANTITIES
 from envelope.scenario import FIELDS, Assumption, resolve
+from envelope.sections import sections
 from envelope.units import text
 
 LARGEST_FILE = 32 * 2**20
 _LONGEST_LINE = 1000
+_NOT_INPUTS = frozenset({"v", "data", "show", "fields", "open"})  # what a link says beside its inputs
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 
 
@@ -74,6 +76,7 @@ def _evaluate(given: list[str]) -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="everything, in base units")
     form.add_argument("--markdown", action="store_true", help="a table to paste")
+    form.add_argument("--section", choices=[one.key for one in sections()], metavar="KEY", help="one decision or check in full; see list sections")
     parser.add_argument("--require", action="append", default=[], metavar="'KEY>=NUMBER'", help="exit 1 unless it holds")
     options = parser.parse_args(given)
     requirements = [_requirement(one) for one in options.require]
@@ -81,6 +84,8 @@ def _evaluate(given: list[str]) -> int:
     if options.json:
         plain = str(getattr(sys.stdout, "encoding", "utf-8")).lower() not in ("utf-8", "utf8")
         _write(json.dumps(export.to_json(envelope), ensure_ascii=plain, indent=1, allow_nan=False) + "\n")
+    elif options.section:
+        _write(export.section(envelope, next(one for one in sections() if one.key == options.section)))
     else:
         _write(export.markdown(envelope) if options.markdown else export.terminal(envelope))
     return _judge(envelope, requirements)
@@ -204,7 +209,7 @@ def _state(words: str) -> Envelope:
         pairs = parse_qsl(words.split("?", 1)[-1].split("#", 1)[0], keep_blank_values=True, max_num_fields=200)
     except ValueError:
         raise Unreadable(f"{words[:60]!r} has more than 200 fields") from None
-    given = {key: value for key, value in pairs if key not in ("v", "data") and not key.startswith("a.")}
+    given = {key: value for key, value in pairs if key not in _NOT_INPUTS and not key.startswith("a.")}
     return Envelope(resolve({"model": "muse-spark-open", **given}))
 
 
@@ -242,14 +247,15 @@ def _log(given: list[str]) -> int:
 
 
 def _list(given: list[str]) -> int:
-    """Print the catalogue's models or machines, the fields, or the quantities."""
+    """Print the catalogue's models or machines, the fields, the quantities, or the sections."""
     parser = _Parser(prog="python3 -m envelope list")
-    parser.add_argument("what", choices=["models", "machines", "fields", "quantities"])
+    parser.add_argument("what", choices=["models", "machines", "fields", "quantities", "sections"])
     what = parser.parse_args(given).what
     lines = {
         "models": lambda: [(slug, preset.name) for slug, preset in catalog.models().items()],
         "machines": lambda: [(key, machine.name) for key, machine in catalog.machines().items()],
         "fields": lambda: [(field.key, f"{field.kind.unit}: {field.help}") for field in FIELDS],
+        "sections": lambda: [(one.key, f"{one.title} (show=section-{one.key})") for one in sections()],
         "quantities": lambda: [(key, f"{one.unit}: {one.formula}") for key, one in QUANTITIES.items()],
     }[what]()
     width = max(len(key) for key, _ in lines)

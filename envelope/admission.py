@@ -22,11 +22,18 @@ class Budget:
     weights: Fraction
     graphs: Fraction
     reserve: Fraction
+    draft: Fraction = Fraction(0)
+
+    @property
+    def parts(self) -> tuple[tuple[str, Fraction], ...]:
+        """What is taken, by name: weights, a drafter's, measured graphs and communication, the reserve for variation."""
+        named = (("weights", self.weights), ("drafter's weights", self.draft), ("graphs and communication", self.graphs), ("reserve", self.reserve))
+        return tuple((name, size) for name, size in named if size)
 
     @property
     def taken(self) -> Fraction:
-        """Weights, measured graphs and communication, and the reserve for variation."""
-        return self.weights + self.graphs + self.reserve
+        """All of it."""
+        return sum((size for _, size in self.parts), Fraction(0))
 
     @property
     def state(self) -> Fraction:

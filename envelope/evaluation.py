@@ -28,6 +28,7 @@ class Kept(NamedTuple):
     reason: str
     tiers: int
     reads: int
+    missing: tuple[str, ...] = ()  # inputs that would give one where there is none
 
 
 # An edit changes one input, and most answers do not rest on it. The last evaluations' answers are kept with what each
@@ -79,6 +80,11 @@ class Quantity:
         """Why there is no value; empty where there is one."""
         return self.kept.reason
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Inputs that would give it a value; empty where there is one."""
+        return self.kept.missing
+
 
     @property
     def key(self) -> str:
@@ -119,7 +125,7 @@ class Evaluation:
         quantity = self.quantity(key)
         kept = quantity.kept
         if quantity.value is None:
-            raise Unavailable(kept.reason)
+            raise Unavailable(kept.reason, *kept.missing)
         self._tiers_met |= kept.tiers
         return quantity.value
 
@@ -153,15 +159,15 @@ class Evaluation:
         if kept is None:
             reads, tiers = self.scenario.reads, self._tiers_met
             self.scenario.reads = self._tiers_met = 0
-            result, reason = None, ""
+            result, reason, missing = None, "", ()
             try:
                 result = make()
             except Unavailable as unavailable:
-                reason = str(unavailable)
+                reason, missing = str(unavailable), unavailable.inputs
             finally:
                 met, self._tiers_met = self._tiers_met, tiers
                 read, self.scenario.reads = self.scenario.reads, reads
-            kept = self._kept[key] = Kept(result, reason, met, read)
+            kept = self._kept[key] = Kept(result, reason, met, read, missing)
         self.scenario.reads |= kept.reads
         return kept
 
@@ -177,7 +183,7 @@ class Evaluation:
         kept = self._keep(key, make)
         self._tiers_met |= kept.tiers
         if kept.reason:
-            raise Unavailable(kept.reason)
+            raise Unavailable(kept.reason, *kept.missing)
         return kept.result
 
     def input(self, key: str) -> Any:
@@ -189,14 +195,14 @@ class Evaluation:
         """An input's value. Raises Unavailable with `why` where it is unset."""
         value = self.input(key)
         if value is None:
-            raise Unavailable(why)
+            raise Unavailable(why, key)
         return value
 
     @property
     def model(self) -> Model:
         """The architecture. Raises Unavailable where only totals or a cache are stated."""
         if self.scenario.model is None:
-            raise Unavailable(f"{self.scenario.name} states no shapes")
+            raise Unavailable(f"{self.scenario.name} states no shapes", "groups")
         if self.scenario.was_assumed:
             self.rest_on("C")
         return self.scenario.model

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from envelope import cache, catalog, groups, parameters
 from envelope.evaluation import Envelope
+from envelope.quantities import BY_KEY as QUANTITIES
 from envelope.scenario import BY_KEY, Scenario, plain
+from envelope.sections import Section
 from envelope.units import significant, text
 
 VERSION = 1
@@ -138,6 +141,30 @@ def terminal(envelope: Envelope) -> str:
     if envelope.findings:
         lines += ["", *(_told(one) for one in envelope.findings)]
     return "\n".join(lines) + "\n"
+
+
+def section(envelope: Envelope, one: Section) -> str:
+    """A decision or check for a terminal: its answer, findings and words, each number with formula and working, its tables."""
+    content = one.content(envelope)
+    lines = [headline(envelope), f"{one.title}: {one.answer(envelope)}", ""]
+    lines += [_told(finding) for finding in one.findings(envelope)]
+    lines += content.paragraphs
+    for key in content.quantities:
+        quantity, definition = envelope[key], QUANTITIES[key]
+        lines += ["", f"{quantity.label} ({key})  {shown(envelope, key)}", f"  {definition.formula}"]
+        lines += [f"  {words}" for words in (quantity.working, f"{definition.source}; tier {quantity.tier}") if words]
+    for table in content.tables:
+        lines += ["", table.title, *_aligned((table.columns, *table.rows)), *([table.note] if table.note else [])]
+    if content.inputs:
+        lines += ["", "Inputs:", *(f"  --set {shlex.quote(f'{key}={envelope.scenario.text(key)}')}" for key in content.inputs)]
+    return "\n".join(lines) + "\n"
+
+
+def _aligned(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Rows as columns; the last one is not padded."""
+    rows = list(rows)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    return ["  " + "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row[:-1], widths, strict=True)), row[-1]]).rstrip() for row in rows]
 
 
 def _told(finding) -> str:

@@ -66,6 +66,36 @@ def rank_weights(model: Model, split: Split, layout: Layout) -> tuple[RankWeight
 
 
 @dataclass(frozen=True)
+class PartPlacement:
+    """One part of the file on the ranks: `kind` is experts, divided or copied; bytes of the fullest rank and of all."""
+
+    part: str
+    kind: str
+    file: Fraction
+    rank: Fraction
+    cluster: Fraction
+
+
+KINDS = ("experts", "divided", "copied")
+
+
+def parts_on_ranks(model: Model, split: Split, layout: Layout) -> tuple[PartPlacement, ...]:
+    """What is split and what is replicated, the largest part of the fullest stage first. Sizes follow the split."""
+    stages = layers_by_stage(model, layout.pp)
+    fullest = max(range(len(stages)), key=lambda index: rank_weights(model, split, layout)[index].total)
+    found: dict[tuple[str, int], list[Fraction]] = {}
+    for piece in pieces(model, split):
+        kind, share = _placed(piece, model, layout)
+        sizes = found.setdefault((piece.tensor.part, kind), [Fraction(0)] * 3)
+        held = piece.bytes * share
+        sizes[0] += piece.bytes
+        sizes[1] += held * _stage_share(piece.tensor, model, stages[fullest], fullest, len(stages))
+        sizes[2] += held * (layout.gpus // layout.pp)
+    rows = (PartPlacement(part, KINDS[kind], *sizes) for (part, kind), sizes in found.items())
+    return tuple(sorted(rows, key=lambda one: -one.rank))
+
+
+@dataclass(frozen=True)
 class Placement:
     """The fullest rank, and the bytes of all ranks together."""
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envelope.findings import Finding
 from envelope.quantities.registry import Unavailable
+from envelope.scenario import BY_KEY
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope
@@ -39,26 +41,43 @@ class Content:
 
 @dataclass(frozen=True)
 class Section:
-    """One decision or check. `answer` is the header's sentence; `content` is made only when the section is open."""
+    """One decision or check. `answer` is the header's sentence; `content` is made only when the section is open.
+
+    `rules` are the keys of the findings that belong to it.
+    """
 
     key: str
     title: str
     find_answer: Callable[[Envelope], str]
     find_content: Callable[[Envelope], Content]
+    rules: frozenset[str] = frozenset()
 
     def answer(self, envelope: Envelope) -> str:
-        """The header's sentence, or why there is none."""
+        """The header's sentence, or what has to be entered for one."""
         try:
             return envelope.once(("answer", self.key), self.find_answer)
         except Unavailable as unavailable:
-            return f"no answer: {unavailable}"
+            return asks(str(unavailable), unavailable.inputs) if unavailable.inputs else f"no answer: {unavailable}"
 
     def content(self, envelope: Envelope) -> Content:
-        """What the open section shows; where something is missing, the sentence that says so."""
+        """What the open section shows; where something is missing, the sentence that says so and the inputs for it."""
         try:
             return self.find_content(envelope)
         except Unavailable as unavailable:
-            return Content(paragraphs=(f"Not shown: {unavailable}.",))
+            offered = tuple(key for key in unavailable.inputs if envelope.scenario.applies(key))
+            return Content(paragraphs=(f"Not shown: {asks(str(unavailable), unavailable.inputs)}.",), inputs=offered)
+
+    def findings(self, envelope: Envelope) -> tuple[Finding, ...]:
+        """What of the set-up's findings belongs here, the costliest first."""
+        return tuple(one for one in envelope.findings if one.key in self.rules)
+
+
+def asks(reason: str, missing: tuple[str, ...]) -> str:
+    """Say why there is no value, and ask for the missing inputs by label: `… states no shapes: enter Weight bytes`."""
+    for key in missing:
+        reason = reason.replace(f" ({key})", "")
+    labels = " or ".join(BY_KEY[key].label for key in missing)
+    return f"{reason}: enter {labels}" if labels else reason
 
 
 def sections() -> tuple[Section, ...]:

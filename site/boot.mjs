@@ -44,7 +44,7 @@ function report(error) {
 // A frame in somebody's post starts no Python until the reader touches it.
 function whenTouched(work) {
   root.dataset.state = "waiting";
-  const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields"].includes(key));
+  const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields", "open"].includes(key));
   // A preset's picture says all of it.
   if (!isPreset) document.getElementById("asked").textContent = inputs.map((pair) => pair.join(" ")).join(" · ");
   // A click and not the press before it: starting moves the page, and a press must end where it began. A link leads away.

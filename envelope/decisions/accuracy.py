@@ -5,7 +5,8 @@ from __future__ import annotations
 from envelope import accuracy, catalog
 from envelope.decisions.words import advice, applying, needed, provenance
 from envelope.evaluation import Envelope
-from envelope.quantities.registry import Unavailable
+from envelope.fields.decisions import REFERENCE
+from envelope.scenario import Scenario
 from envelope.sections import Content, Section, Table
 from envelope.units import shorten
 
@@ -15,6 +16,8 @@ _SAYS = {
     accuracy.ABOVE: "the same harness and more than a point above: check that both ran alike",
     accuracy.NOT_COMPARABLE: "another harness: not comparable",
 }
+_RULES = frozenset({"across_harnesses", "score_below"})
+_FAULT = "a deployment more than a point below it in that harness has a fault"
 
 
 def answer(envelope: Envelope) -> str:
@@ -22,13 +25,21 @@ def answer(envelope: Envelope) -> str:
     scenario = envelope.scenario
     reference = scenario["reference_score"]
     if reference is None:
-        raise Unavailable("no reference score is known for this model")
-    known = f"the reference is {shorten(float(reference), 4)} in {scenario['reference_harness'] or 'an unnamed harness'}"
+        return f"no reference score is known for this model: enter Reference score; {_FAULT}"
+    known = f"the reference is {_benchmark(scenario)}{shorten(float(reference), 4)}% in {scenario['reference_harness'] or 'an unnamed harness'}"
     if scenario["score"] is None:
-        return f"{known}; a deployment more than a point below it in that harness has a fault"
+        return f"{known}; {_FAULT}"
     difference = needed(envelope, "accuracy_difference")
     side = "below" if difference < 0 else "above"
-    return f"{abs(float(difference)):.2f} points {side} the reference, {_SAYS[needed(envelope, 'accuracy_verdict')]}"
+    says = _SAYS[needed(envelope, "accuracy_verdict")]
+    if scenario["harness"] is None:
+        says = "but nothing compares before the harness is named: enter Your harness"
+    return f"{abs(float(difference)):.2f} points {side} the reference, {says}"
+
+
+def _benchmark(scenario: Scenario) -> str:
+    """The benchmark of the catalogue's reference; a score of the reader's own is of whatever they ran."""
+    return "" if "reference_score" in scenario.given else f"{REFERENCE} "
 
 
 def content(envelope: Envelope) -> Content:
@@ -51,4 +62,4 @@ def content(envelope: Envelope) -> Content:
     )
 
 
-SECTION = Section("accuracy", "Accuracy", answer, content)
+SECTION = Section("accuracy", "Accuracy", answer, content, _RULES)

@@ -6,22 +6,28 @@ from envelope.decisions.words import NONE, applying, needed, said
 from envelope.evaluation import Envelope
 from envelope.fields.decisions import replay
 from envelope.quantities.benchmark import workload
+from envelope.scenario import BY_KEY
 from envelope.sections import Content, Section, Table
 from envelope.units import shorten, text, token_text
 
 _RATES = ("bench_hits_per_gpu", "bench_fresh_per_gpu", "bench_output_per_gpu", "bench_hits_share", "bench_fresh_share", "bench_output_share")
+_RULES = frozenset({"total_is_not_output", "turn_is_steady_state", "conversation_outgrows_context", "prefix_caching_off"})
 _TIMES = ("bench_turns_per_second", "bench_turn_seconds", "bench_decode_seconds", "bench_wait_seconds", "bench_agent_tokens_per_second")
 
 
 def answer(envelope: Envelope) -> str:
-    """`80.3K tokens/s per GPU is 0.27% output; an agent waits 12.4 of 16.0 s`."""
-    needed(envelope, "bench_output_per_gpu")
-    total, share = envelope.scenario["total_tokens_per_gpu_s"], needed(envelope, "bench_output_share")
-    start = f"{_thousands(float(total))} tokens/s per GPU is {shorten(float(share) * 100, 2)}% output"
-    turn, wait = envelope.value("bench_turn_seconds"), envelope.value("bench_wait_seconds")
-    if turn is None or wait is None:
-        return start
-    return f"{start}; an agent waits {float(wait):.1f} of {float(turn):.1f} s"
+    """`80.3K tokens/s per GPU is 0.27% output; an agent waits 12.4 of 16.0 s`; what is known without a rate, else."""
+    total, output = envelope.scenario["total_tokens_per_gpu_s"], shorten(float(needed(envelope, "bench_output_share")) * 100, 2)
+    if total is None:
+        hits = float(needed(envelope, "bench_hits_share"))
+        start = f"{output}% of a conversation's tokens are output and {hits:.0%} cache hits"
+    else:
+        start = f"{_thousands(float(total))} tokens/s per GPU is {output}% output"
+    wait = envelope["bench_wait_seconds"]
+    if wait.value is None:
+        labels = " and ".join(BY_KEY[key].label for key in wait.missing)
+        return f"{start}; enter {labels} for the turn time" if labels else start
+    return f"{start}; an agent waits {float(wait.value):.1f} of {float(needed(envelope, 'bench_turn_seconds')):.1f} s"
 
 
 def _thousands(value: float) -> str:
@@ -72,4 +78,4 @@ def _state(envelope: Envelope, key: str, found: str = "derived from the total") 
     return found if envelope.value(key) is not None else "missing"
 
 
-SECTION = Section("benchmark", "Benchmark", answer, content)
+SECTION = Section("benchmark", "Benchmark", answer, content, _RULES)

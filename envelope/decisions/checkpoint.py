@@ -11,6 +11,7 @@ from envelope.units import shorten, text
 
 FAMILIES = ("bf16", "fp8", "nvfp4", "mxfp4", "int4")
 _EVERYTHING = "nvfp4"
+_RULES = frozenset({"name_is_not_bits", "count_does_not_land", "count_unchecked", "format_saves_memory_only"})
 
 
 def answer(envelope: Envelope) -> str:
@@ -108,4 +109,4 @@ def _layers(pieces: list[checkpoint.Piece]) -> str:
     return f"{sum(by_group.values()):,}" if by_group else ""
 
 
-SECTION = Section("checkpoint", "Checkpoint", answer, content)
+SECTION = Section("checkpoint", "Checkpoint", answer, content, _RULES)

@@ -8,20 +8,27 @@ from envelope.curves_decisions import about
 from envelope.decisions.words import NONE, advice, applying, asked, needed, provenance
 from envelope.evaluation import Envelope, evaluate
 from envelope.quantities.cost import cost_at, smallest_cache
-from envelope.quantities.registry import Unavailable
 from envelope.sections import Content, Section, Table
 from envelope.units import money, shorten, text, token_text
 
+_RULES = frozenset({
+    "costs_more_than_list", "every_layer_counted", "every_layer_global", "cache_expires_before_return", "prefix_caching_off",
+    "rental_moves", "context_beyond_model",
+})  # fmt: skip
 _CONTEXTS = (8_192, 32_768, 131_072, 262_144, 524_288, 1_048_576)
 
 
 def answer(envelope: Envelope) -> str:
-    """`decoding costs more than the list price from about 313K on`."""
+    """`decoding costs more than the list price from about 313K on`; where that is not known, how long holding a cache pays."""
     crossing = envelope["cost_crossing_context"]
     if crossing.value is not None:
         return f"decoding costs more than the list price from {about(crossing.value)} on"
-    cost = needed(envelope, "cost_per_million_output")
-    return f"at least {money(cost)} per million output tokens at this context; {crossing.reason}"
+    cost, held = envelope.value("cost_per_million_output"), envelope.value("cache_breakeven_seconds")
+    if cost is not None:
+        return f"at least {money(cost)} per million output tokens at this context; {crossing.reason}"
+    if held is None:
+        needed(envelope, "cost_per_million_output" if envelope.scenario.model else "cache_breakeven_seconds")
+    return f"holding a cache pays for {text(held, 'seconds')}; {crossing.reason}, so no token is priced"
 
 
 def content(envelope: Envelope) -> Content:
@@ -32,7 +39,10 @@ def content(envelope: Envelope) -> Content:
             "cost_per_million_output", "cost_engine_per_million_output", "cost_small_cache_per_million_output", "cost_crossing_context",
             "cache_breakeven_seconds", "cache_breakeven_with_window_seconds", "host_breakeven_seconds", "cost_hit_share", "cost_prefix_off_factor",
         ),
-        tables=(_by_context(envelope), _by_rental(envelope)),
+        tables=(
+            *((_by_context(envelope),) if envelope.scenario.model else ()),
+            *((_by_rental(envelope),) if envelope.scenario.machine.rental else ()),
+        ),
         charts=("cost-context",),
         inputs=applying(envelope, "context", "max_batch", "gpu_hour", "output_price", "cached_price", "bandwidth_share", "prefix_caching"),
         paragraphs=(
@@ -77,9 +87,7 @@ def _by_rental(envelope: Envelope) -> Table:
             asked(at, lambda e: e["cost_per_million_output"], money),
             provenance(row),
         ))  # fmt: skip
-    if not rows:
-        raise Unavailable(f"no rental of {envelope.scenario.machine.short_name} is known")
     return Table("By rental per GPU hour", ("Rental", "Holding a cache pays for", "Per million output", "Source"), tuple(rows), "Rentals move from week to week; every dollar here moves with them.")
 
 
-SECTION = Section("context-price", "Context and cache price", answer, content)
+SECTION = Section("context-price", "Context and cache price", answer, content, _RULES)

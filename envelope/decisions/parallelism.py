@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from envelope import parallelism
 from envelope.admission import gib
 from envelope.decisions.example import teaching
 from envelope.decisions.words import advice, applying, needed, said
 from envelope.evaluation import Envelope, evaluate
 from envelope.fields.base import InputError
 from envelope.sections import Content, Section, Table
-from envelope.units import shorten
+from envelope.units import shorten, text
+
+_RULES = frozenset({
+    "kv_heads_copied", "latent_copied", "replicated_weights", "expert_parallelism_off", "exchange_below_peak", "mixed_parts",
+    "whole_model_against_stage", "latent_could_be_shared",
+})  # fmt: skip
 
 
 def answer(envelope: Envelope) -> str:
     """`exchange does 9,591 FLOP per byte, this machine asks 15,000: it cannot fully hide`."""
+    if envelope.scenario.model is None:
+        each = text(needed(envelope, "rank_naive_bytes"), "bytes", 4)
+        return f"{each} of weights a rank if they divide evenly; {envelope.scenario.name} states no shapes to place"
     if not envelope.evaluation.model.mixtures():
         return f"no experts to exchange; {needed(envelope, 'parallel_collectives'):,} collectives per token"
     does, ep = needed(envelope, "parallel_exchange_intensity"), envelope.scenario.layout.ep
@@ -29,15 +38,16 @@ def answer(envelope: Envelope) -> str:
 
 def content(envelope: Envelope) -> Content:
     """The layout's ranks beside other layouts, the exchange, the balance, published guidance."""
-    routed = bool(envelope.evaluation.model.mixtures())
+    shaped = envelope.scenario.model is not None
+    routed = shaped and bool(envelope.evaluation.model.mixtures())
     experts = (
         "parallel_experts_per_rank", "parallel_experts_read_per_rank", "parallel_busiest_rank", "parallel_idle_ranks",
         "parallel_exchange_intensity", "parallel_exchange_intensity_local", "parallel_machine_balance", "parallel_exchange_hides",
     )  # fmt: skip
     ranks = ("rank_expert_bytes", "rank_other_bytes", "rank_weight_bytes", "rank_naive_bytes", "rank_cluster_bytes")
     return Content(
-        quantities=("parallel_collectives", *(experts if routed else ()), *ranks),
-        tables=(_layouts(envelope), _teaching()),
+        quantities=(*(("parallel_collectives",) if shaped else ()), *(experts if routed else ()), *ranks),
+        tables=(*((_parts(envelope),) if shaped else ()), _layouts(envelope), _teaching()),
         charts=("expert-balance",) if routed else (),
         inputs=applying(envelope, "gpus", "tp", "dp", "pp", "ep", "batch"),
         paragraphs=(
@@ -45,6 +55,23 @@ def content(envelope: Envelope) -> Content:
             "The exchange condition holds at peak rate: it says where hiding gets hard, not how fast a batch runs.",
         ),
     )
+
+
+def _parts(envelope: Envelope) -> Table:
+    """What each part of the file weighs on the fullest rank and on all, and how it gets there."""
+    e, layout = envelope.evaluation, envelope.scenario.layout
+    ranks = parallelism.expert_ranks(layout)
+    copies = f", copied over dp {layout.dp}" if layout.dp > 1 else ""
+    how = {
+        "experts": f"whole experts over {ranks} ranks" if layout.ep == ranks else f"over {ranks} ranks",
+        "divided": f"divided over tp {layout.tp}{copies}" if layout.tp > 1 else "whole on every rank: tp 1 divides nothing",
+        "copied": "whole on every rank",
+    }
+    rows = tuple(
+        (one.part.replace("_", " "), how[one.kind], text(one.file, "bytes"), text(one.rank, "bytes"), text(one.cluster, "bytes"))
+        for one in parallelism.parts_on_ranks(e.model, e.split, layout)
+    )
+    return Table("What is split and what is replicated", ("Part", "On the ranks", "In the file", "Fullest rank", "All ranks"), rows, "KV projections stop dividing at one head. Sizes follow the split, not the published file.")
 
 
 def _layouts(envelope: Envelope) -> Table:
@@ -87,4 +114,4 @@ def _teaching() -> Table:
     return Table("Teaching example: 320 GiB of experts, 12 GiB copied", ("Layout", "Experts", "Other", "Per rank", "Divided evenly", "All ranks"), rows, note)
 
 
-SECTION = Section("parallelism", "Parallelism", answer, content)
+SECTION = Section("parallelism", "Parallelism", answer, content, _RULES)

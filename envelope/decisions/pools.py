@@ -14,6 +14,10 @@ from envelope.quantities.registry import Unavailable
 from envelope.sections import Content, Section, Table
 from envelope.units import shorten, text, token_text
 
+_RULES = frozenset({
+    "default_pool_ratio", "pool_ratio_off", "sliding_pool_too_small", "sliding_pool_below_chunk", "mix_sized_for_one_length",
+    "pool_holds_more", "cache_could_be_fp8", "host_memory_exceeded",
+})  # fmt: skip
 _LENGTHS = (8_192, 32_768, 131_072, 524_288, 1_048_576)
 _HEADROOMS = (Fraction(0), Fraction(1, 10), Fraction(1, 5))
 
@@ -85,4 +89,4 @@ def _headroom(envelope: Envelope) -> Table:
     return Table("Headroom on the sliding pool", ("Headroom", "Ratio", "Sessions"), tuple(rows), f"It keeps the windows of returning agents, {spare} each, beside those that run.")
 
 
-SECTION = Section("pools", "Pools", answer, content)
+SECTION = Section("pools", "Pools", answer, content, _RULES)

@@ -11,17 +11,24 @@ from envelope.quantities.benchmark import workload
 from envelope.quantities.cost import SMALLEST
 from envelope.quantities.turn import bill
 from envelope.records import Price
+from envelope.scenario import BY_KEY
 from envelope.sections import Content, Section, Table
 from envelope.units import money, shorten
 
+_RULES = frozenset({"margin_negative", "list_is_a_ceiling", "rental_moves"})
+
 
 def answer(envelope: Envelope) -> str:
-    """`a conversation bills $0.26 and rents $0.024: a margin of 91% at most`."""
+    """`a conversation bills $0.26 and rents $0.024: a margin of 91% at most`; how many pay the rent, without a rate."""
     start = f"a conversation bills {_fine(needed(envelope, 'turn_bill'))}"
-    margin, rental = envelope.value("turn_margin"), envelope.value("turn_rental")
-    if margin is None or rental is None:
-        return f"{start}; {envelope['turn_margin'].reason}"
-    return f"{start} and rents {money(rental)}: a margin of {_percent(margin)} at most"
+    margin, rental = envelope["turn_margin"], envelope.value("turn_rental")
+    if margin.value is not None and rental is not None:
+        return f"{start} and rents {money(rental)}: a margin of {_percent(margin.value)} at most"
+    enough = envelope.value("turn_breakeven_conversations")
+    if enough is not None:
+        start += f", so {shorten(float(enough))} per GPU hour pay {money(envelope.scenario['gpu_hour'])} of rent"
+    labels = " and ".join(BY_KEY[key].label for key in margin.missing)
+    return f"{start}; enter {labels} for the margin" if labels else f"{start}; {margin.reason}"
 
 
 def _fine(value: Fraction) -> str:
@@ -37,7 +44,7 @@ def content(envelope: Envelope) -> Content:
     return Content(
         quantities=(
             "turn_bill", "turn_share_cached", "turn_share_fresh", "turn_share_output", "turn_conversations_per_gpu_hour",
-            "turn_rental", "turn_margin",
+            "turn_breakeven_conversations", "turn_rental", "turn_margin",
         ),
         tables=(_bill(envelope), *((_rentals(envelope),) if envelope.scenario.machine.rental else ()), _prices(envelope)),
         charts=("margin",),
@@ -53,6 +60,7 @@ def _bill(envelope: Envelope) -> Table:
     cached = scenario["input_price"] if as_fresh else scenario["cached_price"]
     parts = (("cached input", one.hits, cached, found.cached), ("fresh input", one.fresh, scenario["input_price"], found.fresh), ("output", one.output, scenario["output_price"], found.output))
     rows = tuple((name, f"{tokens:,}", f"${shorten(float(price), 4)}", _fine(usd), f"{float(usd / found.total):.1%}" if found.total else NONE) for name, tokens, price, usd in parts)
+    rows = (*rows, ("all", f"{one.total:,}", "", _fine(found.total), ""))
     note = "No price of its own is named for cached input: billed as fresh." if as_fresh else ""
     return Table("One conversation's bill", ("What", "Tokens", "Per million", "USD", "Share"), rows, note)
 
@@ -84,4 +92,4 @@ def _price_row(envelope: Envelope, price: Price) -> tuple[str, ...]:
     return (price.model, price.provider, _fine(total), asked(envelope, margin, _percent) if total else NONE, provenance(price))
 
 
-SECTION = Section("turn", "Cost per turn", answer, content)
+SECTION = Section("turn", "Cost per turn", answer, content, _RULES)

@@ -32,7 +32,7 @@ def needed(envelope: Envelope, key: str) -> Any:
     """A quantity's value. Raises Unavailable with its reason."""
     quantity = envelope[key]
     if quantity.value is None:
-        raise Unavailable(quantity.reason)
+        raise Unavailable(quantity.reason, *quantity.missing)
     return quantity.value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -33,28 +34,30 @@ def admit_usable_bytes(e: Evaluation) -> Found:
 def budget(e: Evaluation) -> admission.Budget:
     """The budget of the fullest rank."""
     graphs, reserve = Fraction(e.input("graph_bytes")), Fraction(e.input("reserve_bytes"))
-    return admission.Budget(e["admit_usable_bytes"], e["rank_weight_bytes"], graphs, reserve)
+    draft = Fraction(e.input("draft_weight_bytes") or 0) / e.scenario.layout.gpus
+    return admission.Budget(e["admit_usable_bytes"], e["rank_weight_bytes"], graphs, reserve, draft)
 
 
-@_quantity("admit_state_bytes", "Left for request state", "bytes", "usable − weights on the fullest rank − graphs and communication − reserve", SECOND, _MEASURE)
+@_quantity("admit_state_bytes", "Left for request state", "bytes", "usable − weights on the fullest rank − a drafter's − graphs and communication − reserve", SECOND, _MEASURE)
 def admit_state_bytes(e: Evaluation) -> Found:
     one = budget(e)
-    parts = (("weights", one.weights), ("graphs and communication", one.graphs), ("reserve", one.reserve))
-    terms = [gib(size) for _, size in parts if size]
+    terms = [gib(size) for _, size in one.parts]
     if one.state <= 0:
-        named = " + ".join(f"{name} {gib(size)}" for name, size in parts if size)
+        named = " + ".join(f"{name} {gib(size)}" for name, size in one.parts)
         total = f" = {gib(one.taken)}" if len(terms) > 1 else ""
         raise Unavailable(f"{named}{total} leave nothing of the usable {gib(one.usable)} per rank")
     return Found(one.state, lambda: " − ".join([gib(one.usable), *terms]) + f" = {gib(one.state)}")
 
 
 def _cost(e: Evaluation) -> TokenCost:
-    """What the rank that pays most per live token pays."""
+    """What the rank that pays most per live token pays, a drafter's cache included."""
     layout = e.scenario.layout
-    return max(rank_costs(e, layout.tp, layout.pp), key=lambda cost: cost.full)
+    cost = max(rank_costs(e, layout.tp, layout.pp), key=lambda cost: cost.full)
+    more = e.input("draft_cache_bytes_per_token")
+    return cost if more is None else replace(cost, full=cost.full + Fraction(more) / (layout.tp * layout.pp))
 
 
-@_quantity("admit_bytes_per_token", "Per live token", "bytes", "what one token of context grows on the limiting rank", SECOND,
+@_quantity("admit_bytes_per_token", "Per live token", "bytes", "what one token of context grows on the limiting rank, a drafter's cache included", SECOND,
            "block overhead; compressed designs use documented allocations, and sparse attention attends to less but stores everything")  # fmt: skip
 def admit_bytes_per_token(e: Evaluation) -> Found:
     cost, layout = _cost(e), e.scenario.layout

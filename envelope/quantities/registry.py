@@ -15,7 +15,11 @@ HOUSE = "house definition"
 
 
 class Unavailable(Exception):
-    """A quantity that means nothing here; the message is the reason shown in its place."""
+    """A quantity that has no value here; the message is the reason, `inputs` the keys of what would give it one."""
+
+    def __init__(self, reason: str, *inputs: str) -> None:
+        super().__init__(reason)
+        self.inputs = inputs
 
 
 class Found(NamedTuple):

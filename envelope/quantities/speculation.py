@@ -117,7 +117,7 @@ def spec_verdict(e: Evaluation) -> Found:
 def spec_sessions(e: Evaluation) -> Found:
     weights, each = e.input("draft_weight_bytes"), e.input("draft_cache_bytes_per_token")
     if weights is None and each is None:
-        raise Unavailable("no drafter's weights or cache are given")
+        raise Unavailable("no drafter's weights or cache are given", "draft_weight_bytes", "draft_cache_bytes_per_token")
     layout, chunk = e.scenario.layout, e.input("chunk")
     per_gpu = (e["pool_bytes"] - Fraction(weights or 0)) / layout.gpus
     more = Fraction(each or 0) / (layout.tp * layout.pp)

@@ -32,7 +32,8 @@ def bill(e: Evaluation) -> tuple[benchmark.Bill, bool]:
 def turn_bill(e: Evaluation) -> Found:
     found, as_fresh = bill(e)
     note = "no price of its own is named for cached input, so it is billed as fresh" if as_fresh else ""
-    return Found(found.total, lambda: f"cached {text(found.cached, 'USD')} + fresh {text(found.fresh, 'USD')} + output {text(found.output, 'USD')}", note)
+    parts = (("cached", found.cached), ("fresh", found.fresh), ("output", found.output))
+    return Found(found.total, lambda: " + ".join(f"{name} ${float(usd):.4f}" for name, usd in parts) + f" = ${float(found.total):.4f}", note)
 
 
 def _share(e: Evaluation, part: str) -> Found:
@@ -40,7 +41,7 @@ def _share(e: Evaluation, part: str) -> Found:
     if not found.total:
         raise Unavailable("the conversation bills nothing")
     mine = getattr(found, part)
-    return Found(mine / found.total, lambda: f"{text(mine, 'USD')} / {text(found.total, 'USD')}")
+    return Found(mine / found.total, lambda: f"${float(mine):.4f} / ${float(found.total):.4f}")
 
 
 @_quantity("turn_share_cached", "… from cached input", "share", "hits × cached_price / turn_bill", SEED)
@@ -62,6 +63,15 @@ def turn_share_output(e: Evaluation) -> Found:
 def turn_conversations_per_gpu_hour(e: Evaluation) -> Found:
     one = load(e)
     return Found(3600 * one.conversations_per_gpu_second, lambda: f"3600 × {shorten(float(one.total_per_gpu), 5)} / {one.workload.total:,}")
+
+
+@_quantity("turn_breakeven_conversations", "Conversations that pay the rent", "per hour", "gpu_hour / turn_bill, per GPU", SEED, "idle time and contract prices: more are needed")
+def turn_breakeven_conversations(e: Evaluation) -> Found:
+    rent = Fraction(e.needed("gpu_hour", f"no rental price is known for {e.scenario.machine.short_name}"))
+    revenue = e["turn_bill"]
+    if not revenue:
+        raise Unavailable("the conversation bills nothing")
+    return Found(rent / revenue, lambda: f"{text(rent, 'USD')} / ${shorten(float(revenue), 4)}")
 
 
 @_quantity("turn_rental", "Rental per conversation", "USD", "gpu_hour / turn_conversations_per_gpu_hour", SEED)

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 
 from app import inputs
+from app.sections import MAIN_CHARTS
 from app.state import RESETS
 from envelope import catalog, evaluate, export, launch
 from envelope.quantities import ALL
 from envelope.records import Change
 from envelope.scenario import FIELDS, resolve
-from envelope.sections import sections
+from envelope.sections import Content, Section, sections
 from tests.app.reader import Element, Reader
 from tests.app.strategies import edits, hostile, states
 
@@ -217,6 +218,51 @@ class TestLookingCloser:
         opened = reader.region("sections").all("div", class_="content")
         assert len(opened) == len(folded) and all(one.text for one in opened)
         assert {f"chart-{key}" for key in reader.page.drawn.mounted} <= {root.name for root in reader.page.document.roots}
+
+    def test_a_section_nobody_opens_is_not_computed(self, monkeypatch):
+        """Only the open one makes its content, on every edit; the others answer in their header and no more."""
+        made = []
+        monkeypatch.setattr(Section, "content", lambda self, envelope: made.append(self.key) or Content())
+        reader = Reader()
+        reader.commit("context", "64K")
+        assert made == [] and not set(reader.page.drawn.mounted) - set(MAIN_CHARTS)
+        reader.do("fold", name="turn", open="True")
+        reader.commit("context", "32K")
+        assert made == ["turn", "turn"]
+
+    def test_an_open_section_explains_every_number(self):
+        reader = Reader("?open=turn")
+        rows = {row.all("th")[0].text: row for row in reader.region("sections").one("details", data_fold="turn").all("tr") if row.all("p", class_="formula")}
+        margin = rows["Gross margin, at most"]
+        assert margin.one("p", class_="working").text == "1 − $6.77 / (277.2 × $0.2597)"
+        assert margin.one("p", class_="formula").text.startswith("1 − gpu_hour / (turn_conversations_per_gpu_hour × turn_bill) · first seed: the envelope post of October 2026; tier B · leaves out")
+        assert margin.one("a").attributes["href"] == "method.html#turn_margin"
+
+    def test_what_is_missing_is_asked_for_by_label(self):
+        reader = Reader("?model=qwen3-235b&open=turn")
+        row = next(row for row in reader.region("sections").all("tr") if row.all("th")[0].text == "Gross margin, at most")
+        assert row.one("p", class_="working").text == "no benchmark of this model on this machine is stated: enter Total per GPU"
+
+    def test_findings_stand_in_the_section_they_belong_to(self):
+        reader = Reader("?pool_ratio=0.8&open=pools")
+        (found,) = reader.region("sections").all("ul", class_="findings")
+        assert found.all("li")[0].attributes["data-finding"] == "default_pool_ratio"
+
+    def test_the_address_says_what_is_open_and_opens_it_again(self):
+        reader = Reader()
+        reader.do("fold", name="turn", open="True")
+        reader.do("fold", name="pools", open="True")
+        (told,) = reader.told("address")
+        assert told["query"].endswith("&model=muse-spark-open&open=pools,turn") and not told["settled"]
+        again = Reader(told["query"])
+        opened = [one.attributes["data-fold"] for one in again.region("sections").all("details") if "open" in one.attributes and one.attributes.get("class") == "section"]
+        assert opened == ["pools", "turn"]
+        again.do("go", query="?v=1&context=64K")
+        assert again.page.view.opened == {"pools", "turn"}
+
+    def test_a_name_to_show_opens_its_section_and_an_unknown_one_is_reported(self):
+        assert Reader("?show=section-turn").page.view.opened == {"turn"}
+        assert "There is no section 'moon' here" in Reader("?open=moon,turn").region("notices").text
 
     def test_every_quantity_is_among_all_numbers(self):
         reader = Reader()

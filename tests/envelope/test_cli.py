@@ -12,6 +12,7 @@ from envelope import export, evaluate
 from envelope.__main__ import main
 from envelope.parameters import PARTS
 from envelope.scenario import FIELDS
+from envelope.sections import sections
 
 
 @pytest.fixture
@@ -54,6 +55,20 @@ class TestEvaluate:
     def test_markdown_is_a_table(self, run):
         _, out, _ = run("muse-spark-open", "--markdown")
         assert "| Sessions | 258 sessions |" in out
+
+    @pytest.mark.parametrize("section", sections(), ids=lambda one: one.key)
+    def test_a_section_in_full(self, run, section):
+        code, out, err = run("muse-spark-open", "--section", section.key)
+        envelope = evaluate()
+        assert (code, err) == (0, "")
+        assert out.splitlines()[:2] == ["Muse Spark Open on HGX B300 × 8, 128K", f"{section.title}: {section.answer(envelope)}"]
+        content = section.content(envelope)
+        assert all(f"({key})" in out and envelope[key].definition.formula in out for key in content.quantities)
+        assert all(table.title in out for table in content.tables) and all(f"--set {key}=" in out or f"--set '{key}=" in out for key in content.inputs)
+
+    def test_an_unknown_section_is_one_line_on_standard_error(self, run):
+        code, out, err = run("muse-spark-open", "--section", "moon")
+        assert (code, out) == (2, "") and "invalid choice: 'moon'" in err and err.count("\n") == 1
 
     def test_the_terminal_form_names_what_is_assumed(self, run):
         _, out, _ = run("gpt-oss-120b")
@@ -159,6 +174,13 @@ class TestCommands:
         assert code == 0
         assert len(verdicts) == 136
         assert set(verdicts) == {"ok", "open"} and verdicts.count("open") == 2
+
+    def test_compare_takes_a_link_as_the_page_writes_it(self, run):
+        link = "https://host.example/?v=1&data=2026-11-30&model=muse-spark-open&context=1M&open=pools,turn"
+        assert run("compare", "muse-spark-open", link)[:2] == run("compare", "muse-spark-open", "context=1M")[:2]
+
+    def test_sections_are_listed_with_the_name_that_shows_them(self, run):
+        assert "turn           Cost per turn (show=section-turn)" in run("list", "sections")[1]
 
     def test_compare_shows_both_and_the_ratio(self, run):
         code, out, _ = run("compare", "deepseek-v3", "model=deepseek-v3&cache_format=fp8")
