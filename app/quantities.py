@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from envelope import Envelope
 from envelope.evaluation import Quantity
 from envelope.quantities import ALL
-from envelope.sections import asks
 from envelope.units import people, text
 
 from app.header import chip
@@ -155,9 +154,8 @@ def _line(quantity: Quantity, how: object) -> Markup:
 def _explanation(quantity: Quantity) -> Markup:
     definition = quantity.definition
     rest = (definition.formula, f"{definition.source}; tier {quantity.tier}", definition.leaves_out and f"leaves out {definition.leaves_out}")
-    here = quantity.working or (asks(quantity.reason, quantity.missing) if quantity.missing else "")
     return join(
-        tag("p", here, class_="working") if here else None,
+        tag("p", quantity.working, class_="working") if quantity.working else None,
         tag("p", " · ".join(filter(None, rest)), " · ", tag("a", "Method", href=f"method.html#{quantity.key}", aria_label=f"Method: {quantity.label}"), class_="formula"),
     )
 

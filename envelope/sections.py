@@ -75,7 +75,7 @@ class Section:
 def asks(reason: str, missing: tuple[str, ...]) -> str:
     """Say why there is no value, and ask for the missing inputs by label: `… states no shapes: enter Weight bytes`."""
     for key in missing:
-        reason = reason.replace(f" ({key})", "")
+        reason = reason.replace(f" ({key})", "").removesuffix(f": give {key}")
     labels = " or ".join(BY_KEY[key].label for key in missing)
     return f"{reason}: enter {labels}" if labels else reason
 

@@ -97,7 +97,7 @@ def weight_bytes(e: Evaluation) -> Found:
         e.rest_on(published.tier)
         return Found(Fraction(published.value), lambda: f"as published: {published.source}", published.note)
     if e.scenario.model is None:
-        raise Unavailable(f"{e.scenario.name} states no shapes (weight_bytes)", "weight_bytes")
+        raise Unavailable(f"{e.scenario.name} states no shapes: give weight_bytes", "weight_bytes")
     parts = checkpoint.bytes_by_part(e.model, e.split)
     total = sum(parts.values())
     return Found(total, lambda: f"{sum_of_parts({k: float(v) for k, v in parts.items()}, 'bytes')} = {text(total, 'bytes', 4)}")

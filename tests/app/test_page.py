@@ -238,10 +238,11 @@ class TestLookingCloser:
         assert margin.one("p", class_="formula").text.startswith("1 − gpu_hour / (turn_conversations_per_gpu_hour × turn_bill) · first seed: the envelope post of October 2026; tier B · leaves out")
         assert margin.one("a").attributes["href"] == "method.html#turn_margin"
 
-    def test_what_is_missing_is_asked_for_by_label(self):
+    def test_what_is_missing_is_asked_for_beside_its_formula(self):
         reader = Reader("?model=qwen3-235b&open=turn")
         row = next(row for row in reader.region("sections").all("tr") if row.all("th")[0].text == "Gross margin, at most")
-        assert row.one("p", class_="working").text == "no benchmark of this model on this machine is stated: enter Total per GPU"
+        assert row.one("span", class_="reason").one("button", data_key="total_tokens_per_gpu_s").text == "Total per GPU"
+        assert row.all("p", class_="formula")
 
     def test_findings_stand_in_the_section_they_belong_to(self):
         reader = Reader("?pool_ratio=0.8&open=pools")

@@ -84,7 +84,7 @@ class TestAnswers:
                 "no layer keeps a window of tokens, so there is one pool and no ratio",
             ),
             ("speculation", {**CYCLE, "acceptance": "3.2"}, "timed: 17.2 ms per token against 30.0 ms, 1.75× faster: keep it"),
-            ("speculation", CYCLE, "a cycle of 55.0 ms breaks even at 1.83 tokens; enter Acceptance for the verdict"),
+            ("speculation", CYCLE, "a cycle of 55.0 ms breaks even at 1.83 tokens; enter Tokens per cycle for the verdict"),
             ("speculation", {"verify_tokens": 4}, "a 4-token verify step reads 3.8× the expert bytes at 1 request, 1.5× at 32; time a cycle to judge the drafter"),
             ("speculation", {"model": "llama-3.1-70b"}, "an 8-token verify step reads the weights of a plain step; time a cycle to judge the drafter"),
             ("speculation", {"model": "llama-3.1-70b", "batch": 65}, "an 8-token verify step reads the weights of a plain step; published guidance drops the drafter at this many requests"),

@@ -122,7 +122,7 @@ class TestOthers:
         envelope = evaluate("deepseek-v4.1-flash", context="1M", weight_bytes="300 GB")
         assert envelope.value("sessions") == envelope.value("ceiling_sessions") == 1_590_000_000_000 // (890 * 2**20) == 1703
         assert envelope.value("gpus_minimum") == 2
-        assert evaluate("deepseek-v4.1-flash")["sessions"].reason == "DeepSeek V4.1-Flash states no shapes (weight_bytes)"
+        assert evaluate("deepseek-v4.1-flash")["sessions"].reason == "DeepSeek V4.1-Flash states no shapes: give weight_bytes"
 
     @pytest.mark.parametrize(("preset", "tp", "stated"), [("qwen3-235b", 8, 192_512), ("deepseek-v3", 8, 70_272), ("deepseek-v3", 1, 70_272)])
     def test_stating_the_cache_that_the_shapes_give_changes_no_session(self, preset, tp, stated):
