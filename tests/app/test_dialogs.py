@@ -117,6 +117,21 @@ class TestConfig:
         reader.do("leave_out", key=key)
         assert reader.region("dialog").all("p", class_="error") != []
 
+    def test_a_pasted_model_stands_beside_the_presets_and_in_their_spread(self):
+        wide = json.loads(self.CONFIG) | {"num_key_value_heads": 64, "_name_or_path": "wide"}  # MHA: 8 times Llama's cache
+        reader = Reader()
+        reader.do("paste")
+        reader.do("read_config", text=json.dumps(wide))
+        reader.do("use_config")
+        reader.do("fold", name="models", open="True")
+        section = reader.region("sections").one("details", id="section-models")
+        rows = section.one("tbody").all("tr")
+        assert rows[-1].one("th").text == "wide"
+        assert rows[-1].all("td")[3].text == "2.621 MB"  # 80 layers of 2 x 64 heads x 128 values of two bytes
+        assert rows[-1].all("td")[3].attributes["data-order"] == "2621440.0"
+        assert "for wide" in section.one("summary").text
+        assert len(section.one("thead").all("button", data_sort=None)) == 9
+
     def test_the_layers_as_understood_stand_in_a_table(self):
         reader = Reader()
         reader.do("read_config", text=catalog.model("gpt-oss-120b").config.decode())

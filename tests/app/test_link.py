@@ -1,13 +1,16 @@
 """The address: short, readable, and the same state when it is opened again."""
 
+import json
+from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app import link
 from app.state import State, stated
-from envelope import catalog, resolve
+from envelope import catalog, config, pasted, resolve
 from tests.app.strategies import hostile, states
 
 LONGEST = 2000  # characters; what the page promises for any state the form can reach
@@ -95,3 +98,23 @@ def test_any_address_opens(pairs):
 @settings(max_examples=100, deadline=None)
 def test_any_text_opens(query):
     assert State(link.read(query).texts).errors == {}
+
+
+FILES = {path.stem: json.loads(path.read_text()) for path in sorted(Path("tests/data/configs").glob("*.json"))}
+FILES |= {row["name"]: row["config"] for row in json.loads(Path("tests/data/other_configs.json").read_text()) if "config" in row}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_pasted_config_reopens_without_its_file(name: str):
+    reading = config.read(FILES[name], index={"metadata": {"total_size": 1_234_567_890_123}})
+    state = State({**pasted.inputs(reading, f"organisation/{name}"), "machine": "mi355x-8", "context": "131071", "batch": "64"})
+    assert not state.errors
+    query = link.write(state.given())
+    assert len(query) < LONGEST
+    found = link.read(query)
+    assert found.problems == ()
+    again = State(found.texts)
+    assert again.envelope.scenario.model == state.envelope.scenario.model == reading.model
+    assert again.envelope.scenario.split == state.envelope.scenario.split
+    assert again.envelope.scenario.values == state.envelope.scenario.values
+    assert link.write(again.given()) == query
