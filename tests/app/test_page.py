@@ -259,10 +259,10 @@ class TestLookingCloser:
         opened = [one.attributes["data-fold"] for one in again.region("sections").all("details") if "open" in one.attributes and one.attributes.get("class") == "section"]
         assert opened == ["pools", "turn"]
         again.do("go", query="?v=1&context=64K")
-        assert again.page.view.opened == {"pools", "turn"}
+        assert again.page.view.opened >= {"pools", "turn"}
 
     def test_a_name_to_show_opens_its_section_and_an_unknown_one_is_reported(self):
-        assert Reader("?show=section-turn").page.view.opened == {"turn"}
+        assert "turn" in Reader("?show=section-turn").page.view.opened
         assert "There is no section 'moon' here" in Reader("?open=moon,turn").region("notices").text
 
     def test_every_quantity_is_among_all_numbers(self):

@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from envelope import evaluate
 from envelope.quantities import BY_KEY as QUANTITIES
-from envelope.scenario import BY_KEY as FIELDS
 from envelope.sections import Section, sections
 
 SECTION = {section.key: section for section in sections()}
@@ -73,7 +72,7 @@ def assert_shown(place: Locator, section: Section, shows: str) -> None:
     if shows.startswith("chart-"):
         expect(place.locator(f"#{shows} canvas").first).to_be_visible()
     else:
-        expect(place.get_by_role("heading", name=shows, exact=True)).to_be_visible()
+        expect(place.get_by_role("heading", name=shows, exact=True, level=4)).to_be_visible()
 
 
 @pytest.mark.parametrize("key", CASES)
@@ -88,7 +87,7 @@ def test_a_section_is_opened_read_changed_and_linked_to(open_live: Callable[...,
     assert page.url.endswith(f"&open={key}")
     if case.key:
         field = page.locator(f"#{key}-{case.key}")
-        if FIELDS[case.key].kind.unit == "choice" or field.evaluate("one => one.nodeName") == "SELECT":
+        if evaluate().scenario.choices(case.key):
             field.select_option(case.text)
         else:
             field.fill(case.text)
@@ -106,7 +105,7 @@ def test_a_frame_shows_a_section(page: Page, key: str) -> None:
     page.goto(f"embed.html?show=section-{key}")
     page.locator("body").click()
     place = page.locator('[data-region="shown"]')
-    expect(place.get_by_role("heading", name=SECTION[key].title, exact=True)).to_be_visible()
+    expect(place.get_by_role("heading", name=SECTION[key].title, exact=True, level=3)).to_be_visible()
     expect(place).to_contain_text(CASES[key].answer)
     assert_shown(place, SECTION[key], CASES[key].shows)
 
