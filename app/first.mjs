@@ -45,11 +45,12 @@ function showInputs() {
   answer.replaceChildren(heading, words);
 }
 
-// Bring the first view of this address up. `folder` is where the views lie; `shown` the model whose HTML the page holds.
-export async function firstView(folder, shown) {
+// Bring the first view of this address up. `folder` is where the views lie, `views` their names; `shown` the model
+// whose HTML the page holds. What has no view is not asked for: it would be an error on the console.
+export async function firstView(folder, shown, views) {
   const model = asked.get("model") ?? shown;
-  const known = isPreset && /^[\w.-]+$/.test(model);
-  const view = known ? await fetched(`${folder}/${model}${asked.has("show") ? `.${asked.get("show").replace(/[^\w-]/g, "")}` : ""}.json`) : null;
+  const name = asked.has("show") ? `${model}.${asked.get("show")}` : model;
+  const view = isPreset && views.includes(name) ? await fetched(`${folder}/${name}.json`) : null;
   if (isLive()) return;
   if (!view) return showInputs();
   if (model !== shown || asked.has("show")) document.getElementById("page").innerHTML = view.html;

@@ -18,7 +18,7 @@ const scripts = new Promise((resolve) => {
 
 const baked = plain && {{has_snapshot}} ? new Baked(`${APP}live`, scripts) : null;
 baked?.drawn.then(() => performance.mark("charts"), () => {});
-if (!baked && {{has_snapshot}}) firstView(`${APP}first`, DEFAULT).then(() => performance.mark("charts"));
+if (!baked && {{has_snapshot}}) firstView(`${APP}first`, DEFAULT, {{first_views}}).then(() => performance.mark("charts"));
 
 async function boot() {
   root.dataset.state = "starting";

@@ -12,6 +12,7 @@ The hash is that of the folder's content, so a host may let browsers keep those 
 
 import base64
 import hashlib
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -195,7 +196,11 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
 def _shell(kitchen: Kitchen, runtime_name: str, made: Snapshot | None) -> Tree:
     """Boot modules and styles: the site's, with the names of this build filled in, and the app's."""
     site, app = kitchen.root / "site", kitchen.root / "app"
-    names = {"runtime": runtime_name, "has_snapshot": "true" if made else "false", "default_model": made.default if made else ""}
+    views = sorted(path.removeprefix("first/").removesuffix(".json") for path in made.views if path.startswith("first/")) if made else []
+    names = {
+        "runtime": runtime_name, "has_snapshot": "true" if made else "false", "default_model": made.default if made else "",
+        "first_views": json.dumps(views, separators=(",", ":")),
+    }  # fmt: skip
     tree = {name: (app / name).read_bytes() for name in PAGE_FILES}
     for name in SHELL_FILES:
         content = (site / name).read_bytes()
