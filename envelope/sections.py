@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from envelope.findings import Finding
@@ -61,11 +61,18 @@ class Section:
 
     def content(self, envelope: Envelope) -> Content:
         """What the open section shows; where something is missing, the sentence that says so and the inputs for it."""
+        missing: tuple[str, ...] = ()
         try:
-            return self.find_content(envelope)
+            self.find_answer(envelope)
         except Unavailable as unavailable:
-            offered = tuple(key for key in unavailable.inputs if envelope.scenario.applies(key))
-            return Content(paragraphs=(f"Not shown: {asks(str(unavailable), unavailable.inputs)}.",), inputs=offered)
+            missing = unavailable.inputs
+        try:
+            found = self.find_content(envelope)
+        except Unavailable as unavailable:
+            missing = unavailable.inputs
+            found = Content(paragraphs=(f"Not shown: {asks(str(unavailable), missing)}.",))
+        offered = (key for key in missing if envelope.scenario.applies(key))
+        return replace(found, inputs=tuple(dict.fromkeys((*offered, *found.inputs))))
 
     def findings(self, envelope: Envelope) -> tuple[Finding, ...]:
         """What of the set-up's findings belongs here, the costliest first."""

@@ -25,9 +25,9 @@ _HEADROOMS = (Fraction(0), Fraction(1, 10), Fraction(1, 5))
 def answer(envelope: Envelope) -> str:
     """`equal 32K and 128K sessions: ratio 0.125 fits 370`."""
     e = envelope.evaluation
-    needed(envelope, "pool_bytes")
     if pool_count(e) == 1:
         return envelope["best_pool_ratio"].reason
+    needed(envelope, "pool_bytes")
     mix = mix_of(e)
     ratio = pools.round_up(needed(envelope, "pool_mix_ratio"))
     return f"{mix_words(mix)}: ratio {decimal_text(ratio)} fits {sessions_at(e, ratio, mix):,}"

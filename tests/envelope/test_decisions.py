@@ -56,6 +56,7 @@ FIRST_SEED = [
     ("turn_share_fresh", {}, 0.400, 0.0005),
     ("turn_share_output", {}, 0.047, 0.0005),
     ("turn_conversations_per_gpu_hour", {}, 277.2, 0.05),
+    ("turn_breakeven_conversations", {"gpu_hour": "6.77"}, 26.07, 0.01),
     ("turn_rental", {"gpu_hour": "6.77"}, 0.024, 0.0005),
     ("turn_rental", {"gpu_hour": "9.50"}, 0.034, 0.0005),
     ("turn_margin", {"gpu_hour": "6.77"}, 0.91, 0.005),

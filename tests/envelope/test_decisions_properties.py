@@ -114,6 +114,17 @@ class TestRanks:
         placed = parallelism.placement(model, split, layout, total_bytes(model, split))
         assert placed.fullest.total * gpus >= placed.cluster >= total_bytes(model, split)
 
+    @settings(max_examples=60, deadline=None)
+    @given(models(), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2]), st.sampled_from(["bf16", "nvfp4"]))
+    def test_parts_on_ranks_add_up_to_the_file_the_fullest_rank_and_all_of_them(self, model, tp, dp, pp, format):
+        assume(pp <= model.layers)
+        split, layout = Split(format), Layout(tp * dp * pp, tp, pp, dp, tp * dp)
+        parts, placed = parallelism.parts_on_ranks(model, split, layout), parallelism.placement(model, split, layout, total_bytes(model, split))
+        assert sum(one.file for one in parts) == total_bytes(model, split)
+        assert sum(one.rank for one in parts) == placed.fullest.total
+        assert sum(one.cluster for one in parts) == placed.cluster
+        assert all(one.cluster == one.file * dp * tp for one in parts if one.kind == "copied")
+
     @settings(max_examples=40, deadline=None)
     @given(models(), st.sampled_from([1, 2, 4, 8]))
     def test_more_data_parallel_ranks_never_hold_more_each(self, model, dp):
@@ -162,6 +173,13 @@ class TestCycle:
 
 
 class TestAdmission:
+    @settings(max_examples=40, deadline=None)
+    @given(st.integers(0, 10**11), st.integers(0, 10**5))
+    def test_a_drafter_never_admits_more(self, weights, each):
+        alone, beside = evaluate(), evaluate(draft_weight_bytes=weights, draft_cache_bytes_per_token=each)
+        assert beside.value("admit_cap") <= alone.value("admit_cap")
+        assert alone.value("admit_state_bytes") - beside.value("admit_state_bytes") == Fraction(weights, 8)
+
     @given(st.integers(1, 10**12), st.integers(1, 10**6), st.integers(1, 10**6), st.integers(0, 10**9))
     def test_the_admitted_fit_and_one_more_does_not(self, state, per_token, tokens, bounded):
         count = admission.requests(Fraction(state), Fraction(per_token), tokens, None, Fraction(bounded))

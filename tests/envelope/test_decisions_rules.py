@@ -160,3 +160,43 @@ def test_a_machine_that_refuses_the_expert_ranks_is_not_offered():
     """An RTX 5090 comes alone, and 8 expert ranks do not divide one GPU."""
     assert _speaks("mixed_parts", {"hbm": "32GB"}).set == {"machine": "rtx-5090"}
     assert _speaks("mixed_parts", {"hbm": "32GB", "ep": 8}).set == {}
+
+
+# Source: the first seed's list of mistakes: each with the rules that are it, a state that makes it, and a number the
+# seed prints (or that follows from it) in what the rule says.
+MISTAKES = [
+    ("multiplying by every layer", "every_layer_counted", {"cache_bytes_per_token": 253_952}, "3.88 times less"),
+    ("multiplying by every layer", "every_layer_global", {"global_layers": 62, "context": "1M"}, "38 sessions instead of 10"),
+    ("the default pool split", "default_pool_ratio", {"pool_ratio": "0.8"}, "95 sessions instead of 258"),
+    ("one length for a mix", "mix_sized_for_one_length", {"mix": "32K:1,128K:1"}, "fits 258 of this mix; its own ratio 0.125 fits 370"),
+    ("pricing parameters instead of bytes", "name_is_not_bits", {}, "75% of the bytes read at batch 1 are BF16"),
+    ("an MoE as a small dense model: batching", "moe_is_not_dense", {"batch": 73}, "477 GB a step"),
+    ("an MoE as a small dense model: speculation", "verify_reads_more", {"batch": 1, "acceptance": 4}, "7.2 times the expert bytes"),
+    ("one part's compute, another's bandwidth", "mixed_parts", {"bandwidth": "4.8TB/s"}, "4.80 TB/s is the bandwidth of HGX H200"),
+    ("total tokens as output, decode as turn", "total_is_not_output", {"total_tokens_per_gpu_s": 80_300}, "0.27%. A turn takes 16.0 s, of which decoding takes 3.6"),
+    ("a fixed acceptance", "assumed_acceptance", {"acceptance": "4.5"}, "4.16 were measured"),
+    ("prefix caching off", "prefix_caching_off", {"prefix_caching": "off"}, "12.5 times as many tokens"),
+    ("across harnesses", "across_harnesses", {"score": "94.8", "harness": "AMD vLLM"}, "−3.00 points"),
+    ("an unchecked count", "count_does_not_land", {"layers": 80}, "822 B"),
+    ("an unchecked count", "count_unchecked", {"model": "custom", "groups": LAYERS}, "no published total checks them"),
+]  # fmt: skip
+# Source: the first seed, where it might be wrong.
+DOUBTS = [
+    ("routing is not uniform", "routing_is_not_uniform", {"batch": 73}, "477 GB a step at batch 73 is an upper bound"),
+    ("the pool rule", "pool_holds_more", {"acceptance": 4, "verify_tokens": 32}, "sliding pool"),
+    ("what the engine keeps back", "little_kept_back", {"memory_fraction": "0.95"}, "keep 10% to 15%"),
+    ("a peak rate", "exchange_below_peak", {"batch": 256}, "15,000 FLOP per byte"),
+    ("a steady state", "turn_is_steady_state", {"sessions_load": 128}, "12.4 s"),
+    ("rental moves", "rental_moves", {"gpu_hour": "6.77"}, "$9.50"),
+    ("list prices", "list_is_a_ceiling", {"input_price": "1.25"}, "91% is a ceiling"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "key", "inputs", "words"), MISTAKES + DOUBTS, ids=[f"{case[0]}: {case[1]}" for case in MISTAKES + DOUBTS])
+def test_the_mistakes_and_doubts_of_the_first_seed_are_told_with_their_number(name, key, inputs, words):
+    assert words in found(inputs)[key].text
+
+
+def test_they_are_eleven_and_seven():
+    assert len({name.split(":")[0] for name, *_ in MISTAKES}) == 11
+    assert len({name for name, *_ in DOUBTS}) == 7

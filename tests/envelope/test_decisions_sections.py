@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from envelope import catalog, evaluate
+from envelope import rules
 from envelope.curves import CHARTS
 from envelope.decisions import ALL
 from envelope.quantities import BY_KEY as QUANTITIES
+from envelope.rules import decisions, doubts
 from envelope.scenario import BY_KEY as FIELDS
 from envelope.sections import sections
 
@@ -101,7 +103,8 @@ class TestAnswers:
             ("benchmark", {"model": "qwen3-235b", "total_tokens_per_gpu_s": 9000}, "9K tokens/s per GPU is 0.27% output; enter Sessions in flight for the turn time"),
             ("turn", {"model": "qwen3-235b"}, "a conversation bills $0.1369, so 49.4 per GPU hour pay $6.77 of rent; enter Total per GPU for the margin"),
             ("turn", {"machine": "gaudi-3", "total_tokens_per_gpu_s": 80_300}, "a conversation bills $0.2597; enter Rent per GPU hour for the margin"),
-            ("pools", {"model": "deepseek-v4.1-flash"}, "DeepSeek V4.1-Flash states no shapes: enter Weight bytes"),
+            ("pools", {"model": "deepseek-v4.1-flash"}, "a stated cache per token adds no window, so there is one pool and no ratio"),
+            ("admission", {"model": "deepseek-v4.1-flash"}, "DeepSeek V4.1-Flash states no shapes: enter Weight bytes"),
             ("checkpoint", {"model": "deepseek-v4.1-flash"}, "DeepSeek V4.1-Flash states no shapes: enter Layers as text"),
             (
                 "parallelism",
@@ -181,7 +184,63 @@ class TestRebuilt:
         assert "another split than this one" in said(weight_bytes="350GB")
 
 
+class TestFindings:
+    def test_every_rule_named_in_a_section_exists(self):
+        spoken = {rule.__name__ for rule in rules.ALL} | {"does_not_fit", "no_session"}
+        assert {key for section in ALL for key in section.rules} <= spoken
+
+    @pytest.mark.parametrize("rule", decisions.RULES + doubts.RULES, ids=lambda rule: rule.__name__)
+    def test_every_mistake_and_doubt_is_told_in_a_section(self, rule):
+        assert any(rule.__name__ in section.rules for section in ALL)
+
+    def test_a_section_tells_its_own_and_no_other(self):
+        envelope = evaluate(pool_ratio="0.8", score="95", harness="SGLang launch post")
+        assert [one.key for one in SECTION["accuracy"].findings(envelope)] == ["score_below"]
+        assert [one.key for one in SECTION["pools"].findings(envelope)] == ["default_pool_ratio"]
+        assert SECTION["turn"].findings(envelope) == ()
+
+
+class TestMissing:
+    def test_the_inputs_that_are_missing_are_offered(self):
+        content = SECTION["checkpoint"].content(evaluate("deepseek-v4.1-flash"))
+        assert content.paragraphs == ("Not shown: DeepSeek V4.1-Flash states no shapes: enter Layers as text.",)
+        assert content.inputs == ("groups",)
+        assert SECTION["parallelism"].content(evaluate("deepseek-v4.1-flash")).inputs[0] == "weight_bytes"
+
+    @pytest.mark.parametrize("slug", catalog.slugs())
+    def test_every_preset_is_answered_or_asked_by_a_field_that_is_there(self, slug):
+        """No header gives up: it answers, or names a field that its open section offers."""
+        envelope = evaluate(slug)
+        for section in ALL:
+            words, content = section.answer(envelope), section.content(envelope)
+            assert not words.startswith("no answer")
+            asked = [words.split("enter ")[1].split(" for the ")[0].split(";")[0]] if "enter " in words else []
+            assert set(asked) <= {FIELDS[key].label for key in content.inputs}
+
+    def test_a_machine_without_a_rental_keeps_the_rest(self):
+        content = SECTION["context-price"].content(evaluate(machine="gaudi-3"))
+        assert [one.title for one in content.tables] == ["Cost per million output tokens by context"]
+        assert "gpu_hour" in content.inputs
+
+
 class TestTables:
+    def test_what_is_split_and_what_is_replicated(self):
+        """386.5e9 + 48.3e9 + 51.5e9 bytes of experts over eight ranks; the 2.02e9 parameters of the towers on each."""
+        rows = table("parallelism", "What is split")
+        assert rows["routed experts"] == ("whole experts over 8 ranks", "486 GB", "60.8 GB", "486 GB")
+        assert rows["towers"] == ("whole on every rank", "4.04 GB", "4.04 GB", "32.3 GB")
+        assert rows["attention"][0] == "divided over tp 8"
+
+    def test_a_drafter_stands_in_the_budget(self):
+        """8 GiB over eight GPUs is 1 GiB a rank."""
+        rows = table("admission", "Budget", draft_weight_bytes="8GiB")
+        assert rows["drafter's weights"] == ("1 GiB", "8 GiB / 8", "draft_weight_bytes / gpus")
+        assert "drafter's weights" not in table("admission", "Budget")
+
+    def test_a_bill_ends_with_its_sum(self):
+        """Source: the first seed: $0.2597."""
+        assert table("turn", "One conversation's bill")["all"] == ("1,042,834", "", "$0.2597", "")
+
     def test_models_side_by_side(self):
         """Source: the first seed's Muse figures; 80 × 2 × 8 × 128 BF16 values a token for Llama 3.1 70B."""
         rows = table("models", "Models")
@@ -282,6 +341,18 @@ class TestCharts:
         measured = {(mark.x, mark.y) for mark in drawn.marks if mark.label.startswith("measured")}
         assert measured == {(4, 1.71), (32, 1.31), (4, 1.70), (32, 1.06)}
         assert "no verdict" in drawn.subtitle and drawn.series[2].label.startswith("bytes-only bound")
+
+    def test_a_model_nobody_measured_has_the_published_range_and_another_s_points(self):
+        """Source: vLLM on EAGLE 3.1: 2.03, 1.71 and 1.66 at 1, 4 and 16 requests; acceptances published from 2.01 to 4.16."""
+        drawn = self.chart("speculation", model="qwen3-235b")
+        assert {(mark.x, mark.y) for mark in drawn.marks if mark.label.startswith("measured")} == {(1, 2.03), (4, 1.71), (16, 1.66)}
+        assert [one.label for one in drawn.series[2:]] == [f"bytes-only bound at {rate} tokens per cycle (published for other models)" for rate in ("2.01", "4.16")]
+
+    def test_measured_gains_fall_while_the_bound_does_not(self):
+        """From 4 to 32 requests, where the seed's points are: 71% to 31% measured, the bound from 1.30 up."""
+        drawn = self.chart("speculation")
+        bound = dict(zip(drawn.series[2].x, drawn.series[2].y, strict=True))
+        assert bound[32] > bound[4]
 
     def test_margins_at_the_known_rentals(self):
         assert [mark.label for mark in self.chart("margin").marks] == ["$6.00: 92%", "$9.50: 87%", "$6.77: 91%"]
