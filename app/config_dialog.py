@@ -222,18 +222,18 @@ def _way_on(files: Files, key: str) -> Markup | None:
 def _layers(reading: Reading, cache_format: str) -> Markup:
     """What the reader understood, one row per kind of layer."""
     columns = ("Layers", "Kind", "Attention", "Feed-forward", "Cache per token", f"Per session of {token_text(_CONTEXT)}")
-    rows = (_layer(group, layer_cache(group), cache_format) for group in reading.model.groups)
+    rows = (_layer(group, layer_cache(group), cache_format, columns) for group in reading.model.groups)
     return join(
         tag("h3", f"Layers, {reading.model.layers:,} in all; caches in {FORMATS[cache_format].label}"),
-        tag("table", tag("thead", tag("tr", (tag("th", name, scope="col") for name in columns))), tag("tbody", rows), class_="rows", id="config-layers"),
+        tag("table", tag("thead", tag("tr", (tag("th", name, scope="col") for name in columns))), tag("tbody", rows), class_="rows stacked", id="config-layers"),
     )
 
 
-def _layer(group: LayerGroup, kept: LayerCache, cache_format: str) -> Markup:
+def _layer(group: LayerGroup, kept: LayerCache, cache_format: str, columns: tuple[str, ...]) -> Markup:
     each = FORMATS[cache_format].bytes_per_value * kept.count
     token, session = kept.growing * each, kept.values(_CONTEXT) * each
     cells = (kept.kind, _attention(group), _feed_forward(group), text(token, "bytes") if token else "–", text(session, "bytes") if session else "–")
-    return tag("tr", tag("th", f"{group.count:,}", scope="row"), (tag("td", cell) for cell in cells))
+    return tag("tr", tag("th", f"{group.count:,}", scope="row", data_label=columns[0]), (tag("td", cell, data_label=name) for name, cell in zip(columns[1:], cells, strict=True)))
 
 
 def _attention(group: LayerGroup) -> str:

@@ -61,7 +61,7 @@ def _packed(envelope: Envelope) -> tuple[str, ...]:
     if abs(shown / held - 1) < _LANDS:
         return (f"The Hub will display about {text(shown, 'parameters', 4)}: what the file holds, prediction layers and scales included.",)
     return (
-        f"The Hub will display {text(shown, 'parameters', 4)}, not {text(held, 'parameters', 4)}: it counts stored elements, and the file packs several values into one. That is no other model.",
+        f"The Hub will display {text(shown, 'parameters', 4)}, not {text(held, 'parameters', 4)}: it counts stored elements, and the file packs several values into one. The model is the same.",
     )
 
 
