@@ -70,6 +70,8 @@ _ALL = (
     Format("mxfp4", "MXFP4", 4, scale_bits=8, block=(1, 32), rate="fp4"),
     Format("int4", "INT4 (group 128)", 4, scale_bits=16, block=(1, 128)),
     Format("int4_g32", "INT4 (group 32)", 4, scale_bits=16, block=(1, 32)),
+    Format("nf4", "NF4 (group 64, FP32 scale)", 4, scale_bits=32, block=(1, 64)),
+    Format("nf4_double", "NF4 (group 64, 8-bit scale)", 4, scale_bits=8, block=(1, 64)),
     Format("int4_awq", "INT4 AWQ (group 128, zero point)", 4, scale_bits=16, zero_bits=4, block=(1, 128)),
 )  # fmt: skip
 

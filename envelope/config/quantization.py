@@ -45,13 +45,17 @@ def quantization(text: Mapping, top: Mapping, other: Mapping | None, family: str
         for key in ("quantization_config", "compression_config"):
             if isinstance(owner.get(key), dict) and owner[key]:
                 return _declared(owner[key], owner, family, log)
+    dtype = next((owner[key] for owner in (text, top) for key in ("dtype", "torch_dtype") if isinstance(owner.get(key), str)), "")
     inner = other.get("quantization") if other else None
+    if not inner and dtype.removeprefix("torch.") not in ("", "auto", "bfloat16", "float16"):
+        log.assume("torch_dtype", "16 bits", f"says {dtype[:40]}, and no quantization is declared: weights are sized as they are usually served")
     return _declared(inner, top, family, log) if isinstance(inner, dict) and inner else None
 
 
 def _declared(stated: Mapping, owner: Mapping, family: str, log: Log) -> Quantization | None:
     algorithm = str(stated.get("quant_algo") or "").upper()
-    method = str(stated.get("quant_method") or ("modelopt" if algorithm else "")).lower().replace("_", "-")[:40]
+    unnamed = "modelopt" if algorithm else "compressed-tensors" if isinstance(stated.get("config_groups"), dict) else ""
+    method = str(stated.get("quant_method") or unnamed).lower().replace("_", "-")[:40]
     read = _METHODS.get(method)
     found = read(stated, owner, family) if read else None
     if found is None or not found.targets:
@@ -113,6 +117,27 @@ def _integer(stated: Mapping, owner: Mapping, family: str) -> Quantization | Non
     else:
         return None
     return Quantization(str(stated.get("quant_method")), (Target(format),), _names(stated, "modules_to_not_convert"))
+
+
+def _auto_round(stated: Mapping, owner: Mapping, family: str) -> Quantization | None:
+    """Auto-round in the layout of GPTQ or AWQ; with `extra_config` some layers have widths of their own."""
+    packing = str(stated.get("packing_format") or "")
+    return _integer(stated, owner, family) if packing.endswith(("gptq", "awq", "gemm")) and not stated.get("extra_config") else None
+
+
+def _bitsandbytes(stated: Mapping, owner: Mapping, family: str) -> Quantization | None:
+    """8 bits with a scale per row, or 4 bits in groups of 64 whose FP32 scales may be quantized again to 8 bits."""
+    if stated.get("load_in_8bit") is True:
+        format = "int8"
+    elif stated.get("load_in_4bit") is True:
+        format = "nf4_double" if stated.get("bnb_4bit_use_double_quant") is True else "nf4"
+    else:
+        return None
+    return Quantization("bitsandbytes", (Target(format),), _names(stated, "llm_int8_skip_modules"))
+
+
+def _fbgemm(stated: Mapping, owner: Mapping, family: str) -> Quantization:
+    return Quantization("fbgemm-fp8", (Target("fp8_channel"),), _names(stated, "modules_to_not_convert"))
 
 
 _EXPERT = re.compile(r"experts\.\d+\.")
@@ -183,7 +208,8 @@ def _quark(stated: Mapping, owner: Mapping, family: str) -> Quantization | None:
 
 _METHODS = {
     "fp8": _fp8, "mxfp4": _mxfp4, "awq": _integer, "gptq": _integer, "modelopt": _modelopt, "modelopt-fp4": _modelopt,
-    "compressed-tensors": _compressed_tensors, "quark": _quark,
+    "compressed-tensors": _compressed_tensors, "quark": _quark, "auto-round": _auto_round, "intel/auto-round": _auto_round,
+    "bitsandbytes": _bitsandbytes, "fbgemm-fp8": _fbgemm,
 }  # fmt: skip
 
 

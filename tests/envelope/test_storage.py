@@ -67,6 +67,36 @@ class TestExact:
         assert pasted.inputs(found)["cache_format"] == "fp8"
 
 
+class TestByHand:
+    """Llama 3.1 8B: 6,979,321,856 weights in linear layers, 1,050,673,152 in embedding and head and 266,240 in norms at two bytes."""
+
+    LINEAR, OTHER = 6_979_321_856, 2 * (1_050_673_152 + 266_240)
+    ROWS = 32 * (4096 + 2 * 1024 + 4096 + 2 * 14336 + 4096)  # outputs of all linear layers
+
+    @pytest.mark.parametrize(
+        ("quantization", "tensor_bytes"),
+        [
+            ({"quant_method": "bitsandbytes", "load_in_8bit": True}, LINEAR + 4 * ROWS + OTHER),
+            ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_use_double_quant": True}, LINEAR // 2 + LINEAR // 64 + OTHER),
+            ({"quant_method": "bitsandbytes", "load_in_4bit": True}, LINEAR // 2 + LINEAR // 64 * 4 + OTHER),
+            ({"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0}, LINEAR + 2 * ROWS + OTHER),
+            ({"quant_method": "auto-round", "bits": 4, "group_size": 128, "packing_format": "auto_round:auto_gptq"}, LINEAR // 2 + LINEAR * 20 // 8 // 128 + OTHER),
+            ({key: value for key, value in CHANNELS.items() if key != "quant_method"}, LINEAR + 2 * ROWS + OTHER),
+        ],
+    )
+    def test_other_methods(self, quantization, tensor_bytes):
+        assert size(reading(LLAMA_8B, quantization)) == tensor_bytes
+
+    @pytest.mark.parametrize("quantization", [{"quant_method": "aqlm", "nbits_per_codebook": 16}, {"quant_method": "bitsandbytes"}, {"quant_method": "auto-round", "bits": 4, "group_size": 128, "packing_format": "auto_round:auto_gptq", "extra_config": {"lm_head": {"bits": 8}}}])
+    def test_a_method_nobody_described_is_marked(self, quantization):
+        found = reading(LLAMA_8B, quantization)
+        assert found.quantization is None
+        assert any(one.key == "quantization_config" and "sized as BF16" in one.why for one in found.assumed)
+
+    def test_a_file_of_other_floats_is_marked(self):
+        assert any(one.key == "torch_dtype" and "float32" in one.why for one in config.read({**json.loads((CONFIGS / f"{LLAMA_8B}.json").read_text()), "torch_dtype": "float32"}).assumed)
+
+
 class TestWithinAPercent:
     @pytest.mark.parametrize(
         ("name", "file_bytes"),
