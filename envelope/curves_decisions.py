@@ -42,6 +42,10 @@ def _cost_context(e: Evaluation) -> Chart:
     main = Series("at the ceiling", tuple(x for x, _ in priced), tuple(cost for _, (cost, _) in priced), "main", hover)
     series = [main, _engine_costs(e, points), _small_cache_costs(e, points)]
     marks = [Mark(f"{token_text(context)}: {money(found[0])}", context, found[0], "chosen")] if (found := cost_at(e, context)) else []
+    for one in series[1:]:
+        if one.x:
+            at = len(one.x) // 2
+            marks.append(Mark(f"{one.label.removeprefix('with the ')}: {money(one.y[at])}", one.x[at], one.y[at]))
     price = e.input("output_price")
     title = f"A million output tokens cost {money(main.y[0])} at {token_text(main.x[0])}, {money(main.y[-1])} at {token_text(main.x[-1])}"
     if price is not None:
@@ -107,18 +111,23 @@ def advanced(e: Evaluation) -> tuple[tuple[float, ...], str]:
     return (min(values), max(values)), "published for other models"
 
 
-def measured_gains(e: Evaluation) -> list[tuple[SpeculationPoint, str]]:
-    """Measured speed-ups to set beside the bound, each with its drafter: this model's, else those of the model that
-    was measured at most concurrencies."""
+def measured_on(e: Evaluation) -> str:
+    """Where the gains beside the bound were measured: `on MI355X`, `with Kimi-K2.6-NVFP4 on 4x GB200, TP 4`."""
+    one = measured_gains(e)[0]
+    mine = e.scenario.preset is not None and one.model == e.scenario.preset.slug
+    return f"on {one.machine}" if mine else f"with {one.model.rpartition('/')[2]} on {one.machine}"
+
+
+def measured_gains(e: Evaluation) -> list[SpeculationPoint]:
+    """Measured speed-ups to set beside the bound: this model's, else those of the model measured at most concurrencies."""
     slug, points = e.scenario.preset.slug if e.scenario.preset else None, catalog.traffic().speculation
-    mine = [(one, one.drafter) for one in points if one.model == slug]
+    mine = [one for one in points if one.model == slug]
     if mine:
         return mine
     runs: dict[tuple[str, str], list[SpeculationPoint]] = {}
     for one in points:
         runs.setdefault((one.model, one.drafter), []).append(one)
-    longest = max(runs.values(), key=len)
-    return [(one, f"{one.drafter} on {one.model}") for one in longest]
+    return max(runs.values(), key=len)
 
 
 def _speculation_bytes(e: Evaluation) -> Chart:
@@ -132,9 +141,12 @@ def _speculation_bytes(e: Evaluation) -> Chart:
         bound = tuple(speculation.bytes_bound(rate, ratio) for ratio in whole)
         series.append(Series(f"bytes-only bound at {shorten(rate)} tokens per cycle ({whose})", points, bound))
     marks = [Mark(f"{shorten(expert_ratio(e, point), 2)}× at {point}", point, expert_ratio(e, point), "chosen" if point == batch else "plain") for point in sorted({1, 4, 32, batch})]
-    marks += [Mark(f"measured {shorten(one.speedup)}×, {drafter}", one.concurrency, one.speedup, "best") for one, drafter in measured_gains(e)]
+    at = points.index(32)
+    marks += [Mark("all bytes", points[2], whole[2]), Mark("bytes-only bound", points[at], series[-1].y[at])]
+    measured = measured_gains(e)
+    marks += [Mark(f"measured {shorten(one.speedup)}×", one.concurrency, one.speedup, "best") for one in measured]
     title = f"Verifying {block} tokens reads {shorten(expert_ratio(e, 1), 2)} times the expert bytes at 1 request, {shorten(expert_ratio(e, 32), 2)} at 32"
-    subtitle = "by requests in flight; the bound counts bytes alone and rises while measured gains fall, so it is no verdict"
+    subtitle = f"by requests in flight; the bound counts bytes alone and rises while gains measured {measured_on(e)} fall, so it is no verdict"
     return Chart("speculation", title, subtitle, "requests (log)", "times", "requests", "ratio", tuple(series), tuple(marks))
 
 

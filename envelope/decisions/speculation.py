@@ -110,16 +110,22 @@ def _measured_at(envelope: Envelope, requests: int) -> str:
     return ", ".join(f"{one.speedup:g}× {one.drafter}" for one in found)
 
 
+def _name(model: str) -> str:
+    """A preset by its name, any other model as its source has it."""
+    known = catalog.models().get(model)
+    return known.name if known else model
+
+
 def _measured(envelope: Envelope) -> Table:
     rows = tuple(
-        (one.model, one.machine, one.drafter, f"{one.concurrency}", f"{one.speedup:g}×", f"{one.acceptance:g}" if one.acceptance else "", provenance(one))
+        (_name(one.model), one.machine, one.drafter, f"{one.concurrency}", f"{one.speedup:g}×", f"{one.acceptance:g}" if one.acceptance else "", provenance(one))
         for one in _points(envelope)
     )
     return Table("Measured speed-ups over no drafter", ("Model", "Machine", "Drafter", "Requests", "Speed-up", "Tokens per cycle", "Source"), rows)
 
 
 def _acceptances(envelope: Envelope) -> Table:
-    rows = tuple((one.model, one.traffic, f"{one.value:g}", one.acceptance_is, provenance(one)) for one in catalog.traffic().acceptances)
+    rows = tuple((_name(one.model), one.traffic, f"{one.value:g}", one.acceptance_is, provenance(one)) for one in catalog.traffic().acceptances)
     note = "Tokens advanced per cycle, the bonus token included. An acceptance fraction of draft tokens is another counter."
     return Table("Tokens per cycle, published", ("Model", "Traffic", "Tokens", "Which is", "Source"), rows, note)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _registry = Registry("benchmark")
 _quantity = _registry.quantity
 
-_STEADY = "a steady state by Little's law; think time that is not stated counts as the server's"
+_STEADY = "think time that is not stated, which counts as the server's: a steady state by Little's law"
 
 
 def workload(e: Evaluation) -> Workload:

@@ -19,7 +19,7 @@ _registry = Registry("parallelism")
 _quantity = _registry.quantity
 
 _PLACEMENT = "what an engine's own placement adds or divides otherwise; measure the fullest rank"
-_PEAK = "a peak-rate argument: expert matrices over few tokens run far below peak, which makes the exchange easier to hide"
+_PEAK = "that expert matrices over few tokens run far below peak, which makes the exchange easier to hide"
 
 
 def mixture(e: Evaluation) -> MixtureOfExperts:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _registry = Registry("turn")
 _quantity = _registry.quantity
 
-_CEILING = "a ceiling on what list traffic earns: large customers pay less than the list, and hosts do not run at full use"
+_CEILING = "contract prices, which large customers pay, and idle hours: it is a ceiling on what list traffic earns"
 
 
 def bill(e: Evaluation) -> tuple[benchmark.Bill, bool]:
