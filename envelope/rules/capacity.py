@@ -90,13 +90,14 @@ def sliding_pool_too_small(envelope: Envelope) -> Finding | None:
     if envelope.scenario["engine"] == "vllm":
         return None
     e = envelope.evaluation
-    cost, need = cost_and_need(e)
+    cost, _ = cost_and_need(e)
     ratio = e["pool_ratio"]
     layout = envelope.scenario.layout
     full = pool_per_gpu(e) / (cost.full + ratio * cost.sliding)
     wanted = cost.window + e.input("chunk")
     sliding = int(full * ratio)
-    if sliding >= wanted or need.full_tokens <= wanted:
+    # The sum of a mix says nothing here: what never holds a window and a chunk never waits for one.
+    if sliding >= wanted or max(length for length, _ in envelope.scenario.mix) <= wanted:
         return None
     words = (
         f"The sliding pool holds {sliding:,} tokens, less than one window and one chunk ({wanted:,}): prompts would "

@@ -15,6 +15,7 @@ CASES = [
     ("default_pool_ratio", {"pool_ratio": "0.8"}, {"pool_ratio": "0.8", "engine": "vllm"}),
     ("pool_ratio_off", {"pool_ratio": "0.1", "context": "32K"}, {"pool_ratio": "0.1"}),
     ("sliding_pool_too_small", {"pool_ratio": "0.0005", "gpus": 4}, {"pool_ratio": "best", "gpus": 4}),
+    ("sliding_pool_too_small", {"pool_ratio": "0.0005", "gpus": 4, "mix": "4K:10,128K:1"}, {"pool_ratio": "0.0005", "gpus": 4, "mix": "4K:10"}),
     ("mix_sized_for_one_length", {"mix": "32K:1,128K:1"}, {"mix": "128K:2"}),
     ("kv_heads_copied", {"model": "qwen3-235b"}, {"model": "qwen3-235b", "tp": 4}),
     ("latent_copied", {"model": "deepseek-v3", "tp": 8}, {"model": "deepseek-v3"}),
