@@ -133,6 +133,17 @@ def test_the_first_view_stands_before_python(page: Page) -> None:
     expect(page.locator("html")).to_have_attribute("data-state", "starting")
 
 
+def test_a_state_that_is_being_computed_says_nothing_of_another(page: Page) -> None:
+    page.route("**/python.mjs", lambda route: None)  # never answered
+    page.goto("?model=deepseek-v3&context=1M")
+    expect(page.locator("html")).to_have_attribute("data-first", "computing")
+    field = page.locator("#field-context")
+    expect(field).to_have_value("1M")
+    expect(page.locator("[data-row=context] .echo")).to_be_hidden()
+    expect(page.locator("main")).to_be_hidden()
+    assert field.evaluate("field => getComputedStyle(field, '::placeholder').color") == "rgba(0, 0, 0, 0)"
+
+
 @pytest.mark.parametrize("query", ["?model=llama-3.1-70b", "?model=deepseek-v3&context=1M"])
 def test_another_state_never_shows_the_default_one_as_its_own(open_live: Callable[..., Page], query: str) -> None:
     page = open_live(query)
