@@ -44,8 +44,9 @@ def _cost_context(e: Evaluation) -> Chart:
     marks = [Mark(f"{token_text(context)}: {money(found[0])}", context, found[0], "chosen")] if (found := cost_at(e, context)) else []
     for one in series[1:]:
         if one.x:
-            at = len(one.x) // 2
-            marks.append(Mark(f"{one.label.removeprefix('with the ')}: {money(one.y[at])}", one.x[at], one.y[at]))
+            at = len(one.x) * 7 // 8  # where the lines lie apart
+            name = one.label.removeprefix("with the ").partition(" of ")[0]
+            marks.append(Mark(f"{name}: {money(one.y[at])}", one.x[at], one.y[at]))
     price = e.input("output_price")
     title = f"A million output tokens cost {money(main.y[0])} at {token_text(main.x[0])}, {money(main.y[-1])} at {token_text(main.x[-1])}"
     if price is not None:

@@ -333,7 +333,7 @@ class TestCharts:
         drawn = self.chart("cost-context")
         assert drawn.title == "Decoding costs more than its list price from about 313K tokens on"
         assert [mark.label for mark in drawn.marks] == [
-            "128K: $1.83", "engine's sessions: $1.04", "890-byte cache of DeepSeek V4.1-Flash: $0.32", "list price $4.25", "about 313K",
+            "128K: $1.83", "engine's sessions: $7.01", "890-byte cache: $0.44", "list price $4.25", "about 313K",
         ]  # fmt: skip
         assert [one.label for one in drawn.series] == ["at the ceiling", "engine's sessions", "with the 890-byte cache of DeepSeek V4.1-Flash", "list price"]
 
