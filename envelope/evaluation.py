@@ -12,7 +12,7 @@ from envelope import experts
 from envelope.checkpoint import Split, read_per_step
 from envelope.model import MixtureOfExperts, Model
 from envelope.quantities import BY_KEY
-from envelope.quantities.registry import Definition, Found, Unavailable
+from envelope.quantities.registry import Definition, Unavailable
 from envelope.scenario import Scenario, resolve
 from envelope.watched import Facts, Watched, changes, facts, given
 

@@ -104,6 +104,12 @@ class TestPools:
         expected = _seed_sessions(Fraction(pool), self.FULL, self.SLIDING, context, need.sliding_tokens, ratio)
         assert pools.sessions(Fraction(pool), self.COST, need, ratio) == expected
 
+    @given(*(st.fractions(0, 10**6, max_denominator=64) for _ in range(4)), st.sampled_from([0, 512]), contexts, ratios)
+    def test_sessions_in_whole_numbers_are_the_pool_over_what_a_group_takes(self, pool, full, sliding, state, window, context, ratio):
+        cost, need = pools.TokenCost(full, sliding, state, window), pools.demand(((context, 2),), window, 128)
+        each = pools.session_bytes(cost, need, ratio)
+        assert pools.sessions(pool, cost, need, ratio) == (floor(pool / each) * 2 if each else 0)
+
     @given(contexts, ratios)
     def test_no_ratio_beats_the_best(self, context, ratio):
         need = pools.demand(((context, 1),), 2048, 8192)
