@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from envelope.curves import CHARTS
@@ -11,7 +11,7 @@ from envelope.sections import sections as all_sections
 
 from app import charts, header, inputs, link, quantities, sections
 from app.markup import Markup, join, tag
-from app.page import Drawn, View
+from app.page import Drawn, Regions, View
 from app.sections import SHOWN
 from app.state import State
 
@@ -55,7 +55,7 @@ def choices() -> dict[str, str]:
     return {**named, **{SHOWN + one.key: one.title for one in all_sections()}, **{key: f"Chart: {key}" for key in CHARTS if key not in named}}
 
 
-def regions(shown: Embed, state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Markup | None]]:
+def regions(shown: Embed, state: State, view: View, drawn: Drawn) -> Regions:
     """The regions of a frame by name, with what makes their content."""
     return {
         "notices": lambda: join(view.notices),

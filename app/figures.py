@@ -44,6 +44,7 @@ class Figure:
         self.marks = ColumnDataSource(dict(_EMPTY_MARKS), name=f"{key}-marks")
         self._colors: Palette | None = None
         self._drawn: tuple[Chart, Chart | None, Palette] | None = None
+        self._explained: Chart | None = None
         self._default = Span(dimension="height", line_dash="dashed", line_width=1.2, visible=False)
         self._labels = LabelSet(
             x="x", y="y", text="label", source=self.marks, text_align={"field": "align"}, text_font=value(FONT), text_font_size=value("12px"),
@@ -77,9 +78,9 @@ class Figure:
         self._drawn = chart, pinned, colors
         self._paint(colors)
         if not chart.series:
-            self.lines.data, self.points.data, self.marks.data = dict(_EMPTY_LINES), dict(_EMPTY_POINTS), dict(_EMPTY_MARKS)
+            self.lines.data, self.marks.data = dict(_EMPTY_LINES), dict(_EMPTY_MARKS)
             return
-        main = next((one for one in chart.series if one.role == "main"), chart.series[0])
+        main = _main(chart)
         before = [one for one in (pinned.series if pinned else ()) if one.role == "main"]
         styles = [(one, colors.accent, 2.2, "solid") if one is main else (one, colors.other, 1.5, "solid") for one in chart.series]
         styles += [(one, colors.quiet, 1.8, "dashed") for one in before]
@@ -87,12 +88,20 @@ class Figure:
             "xs": [_floats(one.x) for one, *_ in styles], "ys": [_floats(one.y) for one, *_ in styles],
             "color": [color for _, color, *_ in styles], "width": [width for *_, width, _ in styles], "dash": [dash for *_, dash in styles],
         }  # fmt: skip
-        self._hover(chart, main)
         self._frame(chart, [one for one, *_ in styles])
         a = tuple(replace(mark, label=f"A: {mark.label}", kind="a") for mark in (pinned.marks if before else ()) if mark.kind == "best")
         self._mark(chart.marks + tuple(mark for mark in a if (mark.x, mark.y) not in {(one.x, one.y) for one in chart.marks}), colors)
 
-    def _hover(self, chart: Chart, main: Series) -> None:
+    def explain(self) -> None:
+        """Put in what the pointer asks of the drawn chart; nobody sees it, so it may come after the lines."""
+        chart = self._drawn[0] if self._drawn else None
+        if chart is self._explained:
+            return
+        self._explained = chart
+        if not chart.series:
+            self.points.data = dict(_EMPTY_POINTS)
+            return
+        main = _main(chart)
         more = main.hover or ("",) * len(main.x)
         points = list(zip(main.x, main.y, more, strict=True))[::_HOVERED]
         said = [_said(chart, x, y, words) for x, y, words in points]
@@ -152,6 +161,10 @@ class Figure:
         plot.ygrid.grid_line_color = colors.line
         self._labels.update(text_color=colors.ink, background_fill_color=colors.ground)
         self._default.line_color = colors.warning
+
+
+def _main(chart: Chart) -> Series:
+    return next((one for one in chart.series if one.role == "main"), chart.series[0])
 
 
 def _floats(values: tuple[float, ...]) -> array:

@@ -10,7 +10,7 @@ from app.actions import Actions
 from app.browser import Browser, Message
 from app.embed import Embed
 from app.figures import Figure
-from app.page import Drawn, View
+from app.page import Drawn, Regions, View
 from app.state import State, stated
 from app.theme import palette
 
@@ -30,11 +30,12 @@ class Page:
         self.load(query, embedded=embedded)
         self.state.forget()
         self.drawn = Drawn(self.state)
-        self._shown = self._made()
-        self._shown_stale = False
-        self._placed = frozenset(self.drawn.mounted)
+        self._owed: Regions = {}
         document.add_root(self.browser.door)
+        self._shown = _made(self._regions())
+        self._shown_stale = False
         self._draw()
+        self._placed = frozenset(self.drawn.mounted)
         self.browser.show({"page": str(embed.whole(self.embed, self._shown) if self.embed else page.whole(self._shown))})
         self.browser.flush()
         self.browser.listen(self.hear)
@@ -63,16 +64,24 @@ class Page:
         self.view.notices = (*(page.notice(words) for words in problems), *self._actions.catalogue_changes(found.data))
 
     def hear(self, message: Message) -> None:
-        """Act on what the page said, then show what changed."""
+        """Act on what the page said, then show what changed: at once what is in sight there, the rest when it asks."""
+        if message["do"] == "rest":
+            self._show(self._owed, rest=True)
+            self._owed = {}
+            self._explain(str(message["pointed"]))
+            return
         self._actions.act(message)
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Show every region and chart that is no longer what the page has."""
         self.drawn = Drawn(self.state)
-        made = self._made()
+        regions = self._regions()
+        unseen = message.get("unseen", ())
+        self._owed = {name: make for name, make in regions.items() if name in unseen}
+        self._show({name: make for name, make in regions.items() if name not in unseen}, rest=not self._owed)
+
+    def _show(self, regions: Regions, *, rest: bool) -> None:
+        """Show those of the regions, and of their charts, that are no longer what the page has."""
+        made = _made(regions)
         self.browser.show({name: html for name, html in made.items() if self._shown.get(name) != html})
-        self._shown = made
+        self._shown |= made
         if self.state.stale != self._shown_stale:
             self._shown_stale = self.state.stale
             self.browser.stale(self._shown_stale)
@@ -80,12 +89,11 @@ class Page:
         self._draw()
         for key in self.drawn.mounted.keys() - self._placed:
             self.browser.place(self.figures[key].model.id, key)
-        self._placed = frozenset(self.drawn.mounted)
+        self._placed = frozenset(self.drawn.mounted) if rest else self._placed.union(self.drawn.mounted)
         self.browser.flush()
 
-    def _made(self) -> dict[str, str]:
-        made = embed.regions(self.embed, self.state, self.view, self.drawn) if self.embed else page.regions(self.state, self.view, self.drawn)
-        return {name: str(make() or "") for name, make in made.items()}
+    def _regions(self) -> Regions:
+        return embed.regions(self.embed, self.state, self.view, self.drawn) if self.embed else page.regions(self.state, self.view, self.drawn)
 
     def _draw(self) -> None:
         """Put the data of every mounted chart into its figure, made when first needed."""
@@ -94,6 +102,15 @@ class Page:
                 self.figures[key] = Figure(key, self.drawn[key])
                 self.document.add_root(self.figures[key].model)
             self.figures[key].draw(self.drawn[key], palette(self.dark), self.drawn.pinned(key))
+
+    def _explain(self, key: str) -> None:
+        """Let the chart that the pointer is on answer it; a new answer repaints the chart, so the others wait until they are asked."""
+        if key in self.drawn.mounted:
+            self.figures[key].explain()
+
+
+def _made(regions: Regions) -> dict[str, str]:
+    return {name: str(make() or "") for name, make in regions.items()}
 
 
 def main() -> None:

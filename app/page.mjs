@@ -7,8 +7,12 @@ let done = 0; // number of the last batch obeyed
 let settled = location.search; // the address of the last step of the history
 const waiting = []; // what was done before Python answers
 
+const FIELDS = "input, textarea, select";
+
 // Make `old` like `next` without touching what stays: focus, caret, open menus and what Bokeh drew survive.
 function morph(old, next) {
+  // Most of a region is as it was. A field is looked at all the same: it may hold what its HTML does not say.
+  if (!old.matches(FIELDS) && !old.querySelector(FIELDS) && old.isEqualNode(next)) return;
   for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   if (old.hasAttribute("data-keep")) return;
@@ -22,8 +26,14 @@ function morph(old, next) {
 const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.region || node.dataset.row || "" : "");
 
 function morphChildren(old, next) {
+  const wantedKeys = new Set(Array.from(next.childNodes, keyOf));
   const keyed = new Map();
-  for (const child of old.childNodes) if (keyOf(child)) keyed.set(keyOf(child), child);
+  // What goes, goes first: then what stays is not moved, which would take the focus from it.
+  for (const child of [...old.childNodes]) {
+    const key = keyOf(child);
+    if (key && !wantedKeys.has(key)) child.remove();
+    else if (key) keyed.set(key, child);
+  }
   let at = old.firstChild;
   for (const wanted of [...next.childNodes]) {
     const key = keyOf(wanted);
@@ -139,8 +149,24 @@ function say(text) {
   saying = setTimeout(() => (document.getElementById("said").textContent = text), 1000);
 }
 
+// While typing the address follows in the pauses: writing it takes milliseconds, and browsers limit how often.
+let typedAddress = null;
+let addressing = 0;
+function followAddress(query) {
+  typedAddress = query;
+  addressing ||= setTimeout(flushAddress, 200);
+}
+function flushAddress() {
+  clearTimeout(addressing);
+  addressing = 0;
+  if (typedAddress !== null) history.replaceState(null, "", typedAddress);
+  typedAddress = null;
+}
+
 function writeAddress(query, isStep) {
-  if (!isStep) return history.replaceState(null, "", query);
+  if (!isStep) return followAddress(query);
+  typedAddress = null;
+  flushAddress();
   history.replaceState(null, "", settled || location.pathname);
   if (query !== settled) history.pushState(null, "", query);
   settled = query;
@@ -209,8 +235,37 @@ export function obey(told) {
   for (const command of batch.do) COMMANDS[command.do](command);
 }
 
+// Regions that are out of sight; Python sends them a frame after the others.
+const unseen = new Set();
+const sight = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const names = target.dataset.region ? [target.dataset.region] : Array.from(target.querySelectorAll("[data-region]"), ({ dataset }) => dataset.region);
+      for (const name of names) unseen[isIntersecting ? "delete" : "add"](name);
+    }
+  },
+  { rootMargin: "100px" },
+);
+
+let resting = false;
+function askForRest() {
+  if (resting) return;
+  resting = true;
+  const ask = () => {
+    resting = false;
+    tell({ do: "rest", pointed: document.querySelector(".plot:hover")?.id.replace("plot-", "") ?? "" });
+  };
+  // The frame with the answer is drawn in between.
+  requestAnimationFrame(() => requestAnimationFrame(() => (globalThis.requestIdleCallback ? requestIdleCallback(ask, { timeout: 200 }) : setTimeout(ask))));
+}
+
 function send(message) {
   if (!door) return void waiting.push(message);
+  tell({ unseen: [...unseen], ...message });
+  askForRest();
+}
+
+function tell(message) {
   sent += 1;
   try {
     door.heard = JSON.stringify({ number: sent, ...message });
@@ -264,6 +319,10 @@ function listen() {
     event.preventDefault();
     handOver(what, event.dataTransfer.files);
   });
+  root.addEventListener("pointerover", ({ target, relatedTarget }) => {
+    const plot = target.closest(".plot");
+    if (plot && !plot.contains(relatedTarget)) askForRest();
+  });
   root.addEventListener("submit", (event) => event.preventDefault());
   // The browser would toggle a fold after Python has answered, and so undo the answer: it is toggled here, before.
   root.addEventListener("click", (event) => {
@@ -278,7 +337,9 @@ function listen() {
     if (event.key === "Escape") closeMenus(null);
   });
   addEventListener("hashchange", openAnchor);
+  addEventListener("pagehide", flushAddress);
   addEventListener("popstate", () => {
+    typedAddress = null;
     settled = location.search;
     document.activeElement?.blur();
     send({ do: "go", query: location.search });
@@ -297,6 +358,7 @@ export function connect(bokehDocument) {
   obey(door.told);
   document.querySelectorAll(".first-figure").forEach((figure) => figure.remove());
   for (const message of waiting.splice(0)) send(message);
+  document.querySelectorAll("main > [data-region], figure.chart:has([data-region])").forEach((part) => sight.observe(part));
   openAnchor();
 }
 

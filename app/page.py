@@ -13,6 +13,7 @@ from app.markup import Markup, button, join, tag
 from app.sections import MAIN_CHARTS
 from app.state import State
 
+Regions = dict[str, Callable[[], Markup | None]]  # by name, what makes the HTML
 
 
 @dataclass
@@ -55,9 +56,9 @@ class Drawn:
         return self._charts[key, pinned]
 
 
-def regions(state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Markup | None]]:
+def regions(state: State, view: View, drawn: Drawn) -> Regions:
     """Every region of the page by name, with what makes its content."""
-    made: dict[str, Callable[[], Markup | None]] = {
+    made: Regions = {
         "bar": lambda: header.bar(state),
         "notices": lambda: join(view.notices),
         "answer": lambda: header.first_line(state),
@@ -72,10 +73,15 @@ def regions(state: State, view: View, drawn: Drawn) -> dict[str, Callable[[], Ma
     for name in inputs.groups():
         made[inputs.region(name)] = lambda name=name: inputs.group(state, name, view.folded)
     for key in MAIN_CHARTS:
-        drawn.mounted[key] = None
-        made[f"title-{key}"] = lambda key=key: charts.heading(drawn[key])
+        made[f"title-{key}"] = lambda key=key: _heading(drawn, key)
         made[f"more-{key}"] = lambda key=key: charts.more(drawn[key], key in view.tables)
     return made
+
+
+def _heading(drawn: Drawn, key: str) -> Markup:
+    """What stands above a chart of the skeleton, whose place is always there."""
+    drawn.mounted[key] = None
+    return charts.heading(drawn[key])
 
 
 def whole(made: dict[str, str]) -> Markup:

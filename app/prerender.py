@@ -50,4 +50,5 @@ def _figures(drawn: Drawn) -> dict[str, Json]:
 def _figure(drawn: Drawn, key: str, dark: bool) -> object:
     figure = Figure(key, drawn[key])
     figure.draw(drawn[key], palette(dark))
+    figure.explain()
     return json_item(figure.model)
