@@ -35,6 +35,8 @@ class Page:
         self._shown = _made(self._regions())
         self._shown_stale = False
         self._draw()
+        for key in self.drawn.mounted:
+            self._explain(key)
         self._placed = frozenset(self.drawn.mounted)
         self.browser.show({"page": str(embed.whole(self.embed, self._shown) if self.embed else page.whole(self._shown))})
         self.browser.flush()
@@ -68,7 +70,7 @@ class Page:
         if message["do"] == "rest":
             self._show(self._owed, rest=True)
             self._owed = {}
-            self._explain(str(message["pointed"]))
+            self._explain(str(message.get("pointed")))
             return
         self._actions.act(message)
         self.drawn = Drawn(self.state)

@@ -247,13 +247,16 @@ const sight = new IntersectionObserver(
   { rootMargin: "100px" },
 );
 
+// What could wait: regions out of sight, and what the chart under the pointer answers.
+const plotKey = (plot) => plot?.id.replace("plot-", "") ?? "";
+const takeRest = (plot) => tell({ do: "rest", pointed: plotKey(plot) });
 let resting = false;
 function askForRest() {
   if (resting) return;
   resting = true;
   const ask = () => {
     resting = false;
-    tell({ do: "rest", pointed: document.querySelector(".plot:hover")?.id.replace("plot-", "") ?? "" });
+    takeRest(document.querySelector(".plot:hover"));
   };
   // The frame with the answer is drawn in between.
   requestAnimationFrame(() => requestAnimationFrame(() => (globalThis.requestIdleCallback ? requestIdleCallback(ask, { timeout: 200 }) : setTimeout(ask))));
@@ -321,7 +324,7 @@ function listen() {
   });
   root.addEventListener("pointerover", ({ target, relatedTarget }) => {
     const plot = target.closest(".plot");
-    if (plot && !plot.contains(relatedTarget)) askForRest();
+    if (door && plot && !plot.contains(relatedTarget)) takeRest(plot);
   });
   root.addEventListener("submit", (event) => event.preventDefault());
   // The browser would toggle a fold after Python has answered, and so undo the answer: it is toggled here, before.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from envelope import curves_decisions, experts, pools
 from envelope.chart import Chart, Mark, Series, draw, spread
+from envelope.checkpoint import Split
+from envelope.evaluation import weights_read
 from envelope.fields.base import decimal_text
+from envelope.model import MixtureOfExperts, Model
 from envelope.quantities.capacity import chosen_ratio, rank_costs
 from envelope.quantities.pools import cost_and_need, default_ratio, sessions_at
 from envelope.units import shorten, text, token_text
@@ -103,7 +107,11 @@ def expert_coverage(envelope: Envelope) -> Chart:
 def _expert_coverage(e: Evaluation) -> Chart:
     needed = e["experts_tokens_90"]
     _, mixture = min(e.model.mixtures(), key=lambda pair: Fraction(pair[1].top_k, pair[1].experts + pair[1].zero_experts))
-    batch = e.input("batch")
+    return _coverage(e.model, e.split, mixture, needed, e.input("batch"))
+
+
+@lru_cache(maxsize=16)  # most edits leave this chart as it is
+def _coverage(model: Model, split: Split, mixture: MixtureOfExperts, needed: float, batch: int) -> Chart:
     high = max(8 * needed, 2 * batch)
     points = tuple(sorted({*spread(1, high), 1.0, float(batch), float(round(needed))}))
 
@@ -112,10 +120,13 @@ def _expert_coverage(e: Evaluation) -> Chart:
     def read(tokens: float) -> float:
         return experts.touched(chosen, mixture.top_k, tokens) * mixture.experts / chosen
 
-    def mark(tokens: int, kind: str) -> Mark:
-        return Mark(f"{tokens:,}: {read(tokens):,.0f}, {text(sum(e.read(tokens).values()), 'bytes')}", tokens, read(tokens), kind)
+    def weight_bytes(tokens: float) -> float:
+        return sum(weights_read(model, split, tokens).values())
 
-    hover = tuple(text(sum(e.read(point).values()), "bytes") for point in points)
+    def mark(tokens: int, kind: str) -> Mark:
+        return Mark(f"{tokens:,}: {read(tokens):,.0f}, {text(weight_bytes(tokens), 'bytes')}", tokens, read(tokens), kind)
+
+    hover = tuple(text(weight_bytes(point), "bytes") for point in points)
     marks = {1: mark(1, "plain"), 32: mark(32, "plain"), round(needed): mark(round(needed), "best")}
     marks[batch] = mark(batch, "chosen")
     line = Series("experts read", points, tuple(read(point) for point in points), "main", hover)

@@ -220,12 +220,14 @@ class Evaluation:
 
     def read(self, tokens: float) -> dict[tuple[str, str], float]:
         """Bytes of weights one step with `tokens` tokens reads, by (part, format)."""
-        return _weights_read(self.model, self.split, tokens)
+        return weights_read(self.model, self.split, tokens)
 
 
-# A chart asks for some 125 batches of one model, and the same ones at the next edit.
+# Several quantities ask for the same batch, and so does the next edit.
 @lru_cache(maxsize=1024)
-def _weights_read(model: Model, split: Split, tokens: float) -> dict[tuple[str, str], float]:
+def weights_read(model: Model, split: Split, tokens: float) -> dict[tuple[str, str], float]:
+    """Bytes of weights one step with `tokens` tokens reads, by (part, format)."""
+
     def touched(mixture: MixtureOfExperts) -> float:
         # Identity experts take part in the choice and hold nothing.
         chosen = mixture.experts + mixture.zero_experts

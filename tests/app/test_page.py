@@ -141,6 +141,33 @@ class TestFollowing:
         (shown,) = reader.told("show")
         assert "numbers" not in shown["regions"] and "inputs-model" not in shown["regions"]
 
+    def test_what_is_out_of_sight_comes_when_it_is_asked_for(self):
+        reader = Reader()
+        reader.do("type", key="context", text="64K", unseen=["sections", "title-pool-ratio"])
+        (shown,) = reader.told("show")
+        assert "answer" in shown["regions"] and not {"sections", "title-pool-ratio"} & shown["regions"].keys()
+        reader.do("rest", pointed="")
+        (shown,) = reader.told("show")
+        assert set(shown["regions"]) == {"sections", "title-pool-ratio"}
+        assert reader.do("rest", pointed="") == []
+
+    def test_a_chart_out_of_sight_is_drawn_with_the_rest(self):
+        reader = Reader()
+        before = reader.page.figures["pool-ratio"].marks.data["label"]
+        reader.do("type", key="context", text="64K", unseen=["title-pool-ratio"])
+        assert reader.page.figures["pool-ratio"].marks.data["label"] == before
+        reader.do("rest", pointed="")
+        assert reader.page.figures["pool-ratio"].marks.data["label"][0].startswith("64K: ")
+
+    def test_a_chart_answers_the_pointer_that_comes_to_it(self):
+        reader = Reader()
+        points = reader.page.figures["pool-ratio"].points
+        before = points.data["said"]
+        reader.type("context", "64K")
+        assert points.data["said"] == before
+        reader.do("rest", pointed="pool-ratio")
+        assert points.data["said"] != before
+
     def test_the_address_follows_typing_and_steps_when_settled(self):
         reader = Reader()
         reader.type("context", "64K")
