@@ -171,7 +171,7 @@ class TestModels:
         page.locator("#section-models > summary").click()
         rows = page.locator("#section-models tbody th")
         page.locator("#section-models").get_by_role("button", name="Cache per token").click()
-        expect(page.get_by_role("columnheader", name="Cache per token")).to_have_attribute("aria-sort", "ascending")
+        expect(page.locator("#section-models").get_by_role("columnheader", name="Cache per token")).to_have_attribute("aria-sort", "ascending")
         expect(rows.first).to_have_text("DeepSeek V4.1-Flash")
         page.locator("#section-models").get_by_role("button", name="Cache per token").click()
         expect(rows.first).to_have_text("Llama 3.1 70B")
