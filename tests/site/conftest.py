@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from steps.assemble import build, open_kitchen
 from steps.serve import Serving
 from steps.testing import CHROMIUM_ARGUMENTS, find_chromium
@@ -14,6 +14,7 @@ from steps.testing import CHROMIUM_ARGUMENTS, find_chromium
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
 START_MILLISECONDS = 120_000  # a start takes seconds; a loaded machine may take many
+expect.set_options(timeout=30_000)  # milliseconds; an answer takes a few, on a loaded machine many more
 
 
 @pytest.fixture(scope="session")
