@@ -28,6 +28,7 @@ from steps.packages import Tree, npm_tree, page_scripts, standin_tree, unzip_tre
 from steps.patches import patched
 from steps.snapshot import Snapshot, snapshot
 from steps.version import catalogue_date, git_version
+from steps.zstd import decoder, packer
 
 CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")  # all that Node needs
 SITE_PACKAGES = "/lib/python3.14/site-packages"
@@ -108,7 +109,7 @@ def stdlib_archive(kitchen: Kitchen, core: Tree, *, sources: bool) -> bytes:
 def package_tree(kitchen: Kitchen, files: dict[str, Path], *, sources: bool) -> Tree:
     """All packages of others that the app imports, as they lie below site-packages."""
     tree = standin_tree("numpy", "pyodide_http")
-    for name in files.keys() - {"pyodide"}:
+    for name in files.keys() - {"pyodide", "zstddec"}:
         tree |= wheel_tree(name, files[name])
     return tree if sources else _compiled(kitchen, tree, SITE_PACKAGES)
 
@@ -153,16 +154,18 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     core = unpack_core(kitchen, files["pyodide"])
     stdlib, packages = stdlib_archive(kitchen, core, sources=sources), package_tree(kitchen, files, sources=sources)
     own = app_packages(kitchen, sources=sources)
-    loader = {name: content for name, content in core.items() if name.startswith("pyodide.")}
+    pack = packer(kitchen.lock, kitchen.cache, kitchen.say)
+    loader = {name: core[name] for name in ("pyodide.mjs", "pyodide.asm.mjs")}
+    packed_core = {"pyodide.asm.wasm.zst": pack(core["pyodide.asm.wasm"])} | decoder(files["zstddec"])
     archives = {"stdlib.zip": stdlib, "packages.zip": zip_tree(packages)}
-    runtime = patched(loader) | page_scripts(files["bokeh"]) | archives
+    runtime = patched(loader) | packed_core | page_scripts(files["bokeh"]) | archives
     runtime_name = f"runtime-{content_hash(runtime)}"
 
     made = None if sources else snapshot(
-        stdlib, packages | own, core=kitchen.core, node=kitchen.node, cache=kitchen.cache, say=kitchen.say
+        stdlib, packages | own, pack=pack, core=kitchen.core, node=kitchen.node, cache=kitchen.cache, say=kitchen.say
     )  # fmt: skip
     app = _shell(kitchen, runtime_name, made) | {"app.zip": zip_tree(own)}
-    app |= {**made.views, "snapshot.gz": made.image} if made else {}
+    app |= {**made.views, "snapshot.zst": made.image} if made else {}
     app_name = f"app-{content_hash(app)}"
 
     guard = (site / "guard.js").read_text()

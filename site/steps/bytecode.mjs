@@ -13,8 +13,9 @@ process.on("unhandledRejection", fail);
 
 const [core, source, compiled, prefix] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(join(core, "pyodide.mjs")));
-// A fixed hash seed, because the order of sets decides the bytes of compiled code.
-const python = await loadPyodide({ indexURL: core, env: { PYTHONHASHSEED: "0" } });
+// A fixed hash seed, because the order of sets decides the bytes of compiled code. Tracebacks keep their lines; columns
+// mean nothing without the source, and are the larger part of a code object's table of positions.
+const python = await loadPyodide({ indexURL: core, env: { PYTHONHASHSEED: "0", PYTHONNODEBUGRANGES: "1" } });
 python.FS.writeFile("/source.zip", readFileSync(source));
 python.globals.set("PREFIX", prefix);
 const here = dirname(fileURLToPath(import.meta.url));

@@ -4,7 +4,7 @@ import html
 from pathlib import Path
 
 from steps.lock import Lock
-from steps.packages import Tree, licence_tree
+from steps.packages import Tree, licence_tree, npm_licence_tree
 from steps.patches import patch_text
 
 # What Pyodide's core and standard library are built from; texts in site/licenses/.
@@ -27,7 +27,7 @@ def licences(root: Path, lock: Lock, wheels: dict[str, Path], version: str) -> T
             rows.append(("Pyodide", pin.version, pin.license, ["MPL-2.0.txt", "Pyodide-changes.txt"]))
             rows += [(name, "as in Pyodide", licence, [file]) for name, licence, file in _CORE]
         else:
-            texts = licence_tree(pin.name, wheels[pin.name])
+            texts = (npm_licence_tree if pin.source == "npm" else licence_tree)(pin.name, wheels[pin.name])
             tree |= texts
             rows.append((pin.name, pin.version, pin.license, sorted(texts)))
     tree["index.html"] = _page(rows).encode()

@@ -26,11 +26,12 @@ class Pin:
 
 @dataclass(frozen=True)
 class Lock:
-    """All pins, the wheel that carries a copy of the distribution, and the Node to fetch if none is here."""
+    """All pins, the wheel that carries a copy of the distribution, the Node to fetch if none is here, and what packs."""
 
     pins: tuple[Pin, ...]
     distribution_copy: dict[str, str]
     node: dict[str, str]
+    packer: dict[str, str]
     sha256: str
 
     def pin(self, name: str) -> Pin:
@@ -50,6 +51,7 @@ def read_lock(path: Path) -> Lock:
         pins=tuple(Pin(**entry) for entry in data["file"]),
         distribution_copy=data["distribution_copy"],
         node=data["node"],
+        packer=data["packer"],
         sha256=hashlib.sha256(raw).hexdigest(),
     )
 

@@ -85,6 +85,11 @@ def licence_tree(name: str, wheel: Path) -> Tree:
     return tree
 
 
+def npm_licence_tree(name: str, package: Path) -> Tree:
+    """The licence text of an npm package, by `name/LICENSE`."""
+    return {f"{name}/LICENSE": npm_tree(package, ("LICENSE",))["LICENSE"]}
+
+
 def zip_tree(tree: Tree, *, deflate: bool = True) -> bytes:
     """A zip of a tree, the same bytes for the same tree: sorted, one date, one mode."""
     buffer = io.BytesIO()

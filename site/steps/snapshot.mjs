@@ -17,6 +17,10 @@ const [core, stdlib, packages, out] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const SITE_PACKAGES = "/lib/python3.14/site-packages";
 const PRESETS = "/envelope/presets/"; // read when first asked for, so they go along as files
+const HELD_AT = 48; // where Pyodide puts the JSON of what JavaScript holds
+const [DATA_SECTION, I32_CONST, END] = [11, 0x41, 0x0b]; // of WebAssembly's binary format
+const PAGE = 1024; // bytes; of 4096 fewer are as in a fresh core
+const ZEROS = new Uint8Array(PAGE);
 
 // What differs from run to run or from machine to machine would be in the memory: names, time, everything random.
 process.argv = ["node", "/snapshot"];
@@ -92,6 +96,8 @@ const image = python.makeMemorySnapshot({
   },
 });
 
+writeImage(image);
+
 // Freed memory keeps its old bytes, which no one reads and which do not compress: take it, clear it, give it back.
 function zeroFreedMemory() {
   const taken = [];
@@ -110,12 +116,69 @@ function zeroFreedMemory() {
   for (const block of taken) module._free(block);
 }
 
-// One file: length of the header, header, the preset files, the memory.
-const presets = files.filter((path) => `/${path}`.startsWith(PRESETS));
-const contents = presets.map((path) => readFileSync(join(packages, path)));
-const header = Buffer.from(
-  JSON.stringify({ files: presets.map((path, index) => [`${SITE_PACKAGES}/${path}`, contents[index].length]) }),
-);
-const length = Buffer.alloc(4);
-length.writeUInt32LE(header.length);
-writeFileSync(join(out, "snapshot.bin"), Buffer.concat([length, header, ...contents, image]));
+// One file: length of the header, header, the preset files, and of the memory what a fresh core has not.
+function writeImage(image) {
+  // Pyodide's own layout: magic number, where the memory starts, length of the JSON of what JavaScript holds, build.
+  const [, start, length] = new Uint32Array(image.buffer, image.byteOffset, 3);
+  const held = JSON.parse(new TextDecoder().decode(image.subarray(HELD_AT, HELD_AT + length)));
+  const memory = image.subarray(start);
+  const { kept, stored } = pagesOf(memory, dataSegments(readFileSync(join(core, "pyodide.asm.wasm"))));
+  const presets = files.filter((path) => `/${path}`.startsWith(PRESETS));
+  const contents = presets.map((path) => readFileSync(join(packages, path)));
+  const header = Buffer.from(
+    JSON.stringify({
+      build: python._api.config.BUILD_ID,
+      held,
+      size: memory.length,
+      kept,
+      stored,
+      files: presets.map((path, index) => [`${SITE_PACKAGES}/${path}`, contents[index].length]),
+    }),
+  );
+  const headerLength = Buffer.alloc(4);
+  headerLength.writeUInt32LE(header.length);
+  const parts = stored.map(([from, to]) => memory.subarray(from, to));
+  writeFileSync(join(out, "snapshot.bin"), Buffer.concat([headerLength, header, ...contents, ...parts]));
+}
+
+// What a core's memory holds before any of its code has run: constants and initial values, 3 MB.
+function dataSegments(wasm) {
+  const fresh = new Uint8Array(16 << 20);
+  let at = 8; // past magic number and version
+  const number = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = wasm[at++];
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value >>> 0;
+    }
+  };
+  while (at < wasm.length) {
+    const section = wasm[at++];
+    const end = number() + at;
+    for (let count = section === DATA_SECTION ? number() : 0; count > 0; count--) {
+      const [kind, constant] = [number(), wasm[at++]];
+      const address = number();
+      if (kind !== 0 || constant !== I32_CONST || wasm[at++] !== END) throw new Error("the core's data lie elsewhere than expected");
+      const size = number();
+      fresh.set(wasm.subarray(at, at + size), address);
+      at += size;
+    }
+    at = end;
+  }
+  return fresh;
+}
+
+// Ranges of the memory by page: `kept` are as in a fresh core, `stored` are neither that nor zero.
+function pagesOf(memory, fresh) {
+  const ranges = { kept: [], stored: [] };
+  for (let from = 0; from < memory.length; from += PAGE) {
+    const page = memory.subarray(from, from + PAGE);
+    const sameAs = (other) => Buffer.compare(page, other) === 0;
+    if (sameAs(ZEROS.subarray(0, page.length))) continue;
+    const list = sameAs(fresh.subarray(from, from + page.length)) ? ranges.kept : ranges.stored;
+    if (list.at(-1)?.[1] === from) list.at(-1)[1] = from + page.length;
+    else list.push([from, from + page.length]);
+  }
+  return ranges;
+}

@@ -4,7 +4,6 @@ The page restores it instead of importing: half the time bare Pyodide takes to s
 Pyodide, tied to its exact build; where it fails the page starts from the packages (`python.mjs`).
 """
 
-import gzip
 import hashlib
 import subprocess
 import tempfile
@@ -16,7 +15,7 @@ from steps.commands import run
 from steps.packages import Tree, unzip_tree, zip_tree
 
 HERE = Path(__file__).parent
-RECIPE = (HERE / "snapshot.mjs", HERE / "snapshot_inside.py", HERE.parent / "code.mjs")
+RECIPE = (HERE / "snapshot.mjs", HERE / "snapshot_inside.py", HERE.parent / "code.mjs", HERE / "zstd.py")
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,9 @@ class Snapshot:
     default: str
 
 
-def snapshot(stdlib: bytes, packages: Tree, *, core: Path, node: list[str], cache: Path, say: Callable[[str], None]) -> Snapshot:
+def snapshot(
+    stdlib: bytes, packages: Tree, *, pack: Callable[[bytes], bytes], core: Path, node: list[str], cache: Path, say: Callable[[str], None]
+) -> Snapshot:
     """Start the compiled packages with the compiled library under Node and keep the memory."""
     version = subprocess.run([*node, "--version"], capture_output=True, check=True).stdout
     recipe = b"".join(path.read_bytes() for path in RECIPE) + version + (core / "pyodide.asm.wasm").read_bytes()
@@ -39,14 +40,14 @@ def snapshot(stdlib: bytes, packages: Tree, *, core: Path, node: list[str], cach
         say("starting the app under Node, for its memory and the first views")
         kept.parent.mkdir(parents=True, exist_ok=True)
         partial = kept.with_suffix(".part")
-        partial.write_bytes(zip_tree(_made(stdlib, packages, core, node)))
+        partial.write_bytes(zip_tree(_made(stdlib, packages, pack, core, node)))
         partial.rename(kept)
     tree = unzip_tree(kept.read_bytes())
-    image, html, default = tree.pop("snapshot.gz"), tree.pop("first.html").decode(), tree.pop("default").decode()
+    image, html, default = tree.pop("snapshot.zst"), tree.pop("first.html").decode(), tree.pop("default").decode()
     return Snapshot(image, tree, html, default)
 
 
-def _made(stdlib: bytes, packages: Tree, core: Path, node: list[str]) -> Tree:
+def _made(stdlib: bytes, packages: Tree, pack: Callable[[bytes], bytes], core: Path, node: list[str]) -> Tree:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "stdlib.zip").write_bytes(stdlib)
@@ -59,5 +60,5 @@ def _made(stdlib: bytes, packages: Tree, core: Path, node: list[str]) -> Tree:
         command = [*node, str(HERE / "snapshot.mjs"), str(core), str(folder / "stdlib.zip"), str(folder / "packages"), str(out)]
         run(command, "making the snapshot", remedy="correct what it names")
         tree = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    tree["snapshot.gz"] = gzip.compress(tree.pop("snapshot.bin"), 9, mtime=0)
+    tree["snapshot.zst"] = pack(tree.pop("snapshot.bin"))
     return tree

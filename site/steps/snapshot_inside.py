@@ -3,9 +3,11 @@
 The views also fill the app's caches and bring in what it imports late.
 """
 
+import gc
 import importlib
 import json
 import pkgutil
+import types
 
 from js import keep
 
@@ -13,6 +15,9 @@ import app
 import envelope
 import panel.io.location  # noqa: F401  asked for when a document is shown
 from app import prerender
+import param
+from bokeh.core.property.bases import Property
+from bokeh.core.property.descriptors import PropertyDescriptor
 
 for package in (app, envelope):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -28,3 +33,17 @@ for slug in prerender.slugs():
         keep(f"first/{slug}.{show}.json", json.dumps(prerender.embed_view(slug, show)))
 keep("default", prerender.DEFAULT)
 del keep, view
+
+
+def forget_help() -> None:
+    """Drop the texts that only documentation shows: a megabyte, half of it built when Bokeh is imported."""
+    for thing in gc.get_objects():
+        if isinstance(thing, types.FunctionType | PropertyDescriptor | Property):
+            thing.__doc__ = None
+        if isinstance(thing, Property):
+            thing._help = None
+        elif isinstance(thing, param.Parameter):
+            object.__setattr__(thing, "doc", None)
+
+
+forget_help()
