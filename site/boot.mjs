@@ -1,5 +1,6 @@
 // Starts the page: its first view at once, then Python and the app, which take over what stands.
 import { firstView, isPreset } from "./first.mjs";
+import { keepOffline } from "./offline.mjs";
 import { Baked, show } from "./show.mjs";
 
 const APP = new URL("./", import.meta.url).href;
@@ -29,13 +30,12 @@ async function boot() {
   if (baked && python.fromSnapshot) await baked.take(python);
   else await show(python, scripts);
   start.live();
+  keepOffline();
 }
 
 function report(error) {
-  if (error.remedy) {
-    start.fail(error.message, error.remedy);
-    return;
-  }
+  if (error.remedy) return start.fail(error.message, error.remedy);
+  if (error.address) return start.missing(error.address);
   const last = String(error.message || error).trim().split("\n").pop();
   start.fail(`The calculator could not start: ${last}`, "Reload the page. If the message stays, please report it with this text.");
   console.error(error);

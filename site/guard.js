@@ -38,6 +38,28 @@ var start = (function () {
       "A file of this page did not load: " + String(address).split("/").slice(-2).join("/") + ".",
       "Reload the page. If the message stays, the copy on this server is incomplete or a filter blocks it."
     );
+    lookForNewer();
+  }
+  // A new version may have taken the place of this one while the page was loading, files and all.
+  function lookForNewer() {
+    var own = document.querySelector("script[type=module]");
+    var request = new XMLHttpRequest();
+    request.open("GET", location.pathname);
+    request.setRequestHeader("Cache-Control", "no-cache");
+    request.onload = function () {
+      if (request.status !== 200 || request.responseText.indexOf(own.getAttribute("src")) >= 0) return;
+      var line = document.createElement("p");
+      var button = document.createElement("button");
+      line.textContent = "A new version of this page is here, and the files of the one you opened are gone. ";
+      button.textContent = "Reload";
+      button.onclick = function () {
+        location.reload();
+      };
+      line.appendChild(button);
+      element("failure").textContent = "";
+      element("failure").appendChild(line);
+    };
+    request.send();
   }
   var browser = "Use a current Chrome, Edge, Firefox or Safari.";
   if (typeof WebAssembly !== "object") {

@@ -1,5 +1,7 @@
 // Python in the page or in a worker: from the snapshot of its memory, or else from its packages.
 import { IMPORTS, WAKE } from "./code.mjs";
+import { Snapshot } from "./restore.mjs";
+import { MissingFile, Unpacker } from "./unpack.mjs";
 import { loadPyodide } from "../{{runtime}}/pyodide.mjs";
 import createModule from "../{{runtime}}/pyodide.asm.mjs";
 
@@ -25,17 +27,18 @@ class StartError extends Error {
 
 async function fetched(address) {
   const answer = await fetch(address).catch(() => null);
-  if (!answer?.ok) {
-    throw new StartError(
-      `A file of this page did not load: ${address.split("/").slice(-2).join("/")}` + (answer ? ` (${answer.status}).` : "."),
-      "Reload the page. If the message stays, the copy on this server is incomplete or a filter blocks it.",
-    );
-  }
+  if (!answer?.ok) throw new MissingFile(address, answer?.status ?? 0);
   return answer;
 }
 
 const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
-const inflated = (answer) => bytes(new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))));
+
+// The core: unpacked already where a service worker keeps it, with the code that the browser has compiled of it.
+function fetchCore(unpacker) {
+  if (navigator.serviceWorker?.controller) return fetched(`${RUNTIME}pyodide.asm.wasm`);
+  const packed = unpacker.open(`${RUNTIME}pyodide.asm.wasm.zst`);
+  return packed.then((stream) => new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
+}
 
 async function refuseBlockedWasm() {
   try {
@@ -53,8 +56,7 @@ const nullForUndefined = (entries) =>
   Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value]));
 
 // Pyodide with these options; refuses when a file it needs does not come, for which Pyodide would wait for ever.
-function load(options, ...needed) {
-  const core = fetched(`${RUNTIME}pyodide.asm.wasm`);
+function load(core, options, ...needed) {
   let refuse;
   const refused = new Promise((_, reject) => (refuse = reject));
   for (const file of [core, ...needed]) file.catch(refuse);
@@ -70,10 +72,10 @@ function load(options, ...needed) {
   return Promise.race([refused, loading]);
 }
 
-async function fromPackages(progress) {
+async function fromPackages(core, progress) {
   const library = fetched(`${RUNTIME}stdlib.zip`).then(bytes);
   const archives = [fetched(`${RUNTIME}packages.zip`).then(bytes), fetched(`${APP}app.zip`).then(bytes)];
-  const python = await load({ stdLibURL: library }, library, ...archives);
+  const python = await load(core, { stdLibURL: library }, library, ...archives);
   progress("Unpacking Bokeh and Panel …");
   for (const archive of archives) python.unpackArchive(await archive, "zip");
   progress("Loading Bokeh and Panel …");
@@ -82,50 +84,22 @@ async function fromPackages(progress) {
   return python;
 }
 
-// The parts of snapshot.gz, as site/steps/snapshot.mjs puts them together.
-function parts(content) {
-  const length = new DataView(content.buffer).getUint32(0, true);
-  const { files } = JSON.parse(new TextDecoder().decode(content.subarray(4, 4 + length)));
-  let at = 4 + length;
-  const written = files.map(([path, size]) => [path, content.subarray(at, (at += size))]);
-  return { files: written, memory: content.slice(at) }; // a copy, because Pyodide reads it in words
-}
-
-// Put a memory made under Node into a fresh module, before Python runs in it.
-function restore(module, { files, memory }) {
-  const { FS, __PyRuntime: runtime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET: offset } = module;
-  for (const [path, content] of files) {
-    FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
-    FS.writeFile(path, content);
-  }
-  const { API } = module;
-  const original = API.restoreSnapshot;
-  API.restoreSnapshot = () => {
-    module.growMemory(memory.length);
-    // The one pointer into the function table that depends on the engine.
-    const trampoline = (runtime + module.HEAP32[offset >> 2]) >> 2;
-    const pointer = module.HEAP32[trampoline];
-    const state = original(memory);
-    module.HEAP32[trampoline] = pointer;
-    return state;
-  };
-}
-
-async function fromSnapshot() {
-  const content = fetched(`${APP}snapshot.gz`).then(inflated).then(parts);
+async function fromSnapshot(core, unpacker) {
+  const snapshot = unpacker.open(`${APP}snapshot.zst`).then(Snapshot.open);
   const none = Promise.resolve(new Uint8Array());
   const python = await load(
+    core,
     {
       stdLibURL: none, // comes late, see lateFiles
-      _loadSnapshot: none, // only says that there is one; `restore` has it
+      _loadSnapshot: none, // only says that there is one; `Snapshot` has it
       _snapshotDeserializer: () => undefined,
       createPyodideModule: async (settings) => {
-        const [module, made] = await Promise.all([createModule(settings), content]);
-        restore(module, made);
+        const [module, made] = await Promise.all([createModule(settings), snapshot]);
+        await made.restore(module);
         return module;
       },
     },
-    content,
+    snapshot,
   );
   globalThis.late_files = () => lateFiles(python);
   python.globals.set("null_for_undefined", nullForUndefined);
@@ -150,12 +124,17 @@ function lateFiles(python) {
 export async function startPython(progress, { snapshot = {{has_snapshot}} } = {}) {
   await refuseBlockedWasm();
   progress("Starting Python …");
-  if (snapshot && typeof DecompressionStream === "function") {
-    try {
-      return Object.assign(await fromSnapshot(), { fromSnapshot: true });
-    } catch (error) {
-      console.info(`Starting from the packages, because the snapshot does not serve here: ${error.message}`);
+  const unpacker = new Unpacker(`${RUNTIME}zstd.wasm`);
+  try {
+    if (snapshot) {
+      try {
+        return Object.assign(await fromSnapshot(fetchCore(unpacker), unpacker), { fromSnapshot: true });
+      } catch (error) {
+        console.info(`Starting from the packages, because the snapshot does not serve here: ${error.message}`);
+      }
     }
+    return await fromPackages(fetchCore(unpacker), progress);
+  } finally {
+    unpacker.close();
   }
-  return fromPackages(progress);
 }

@@ -6,6 +6,7 @@
     runtime-<hash>/       what the lock file pins: Pyodide, packages, Bokeh's and Panel's scripts
     app-<hash>/           what this repository holds: boot modules, styles, envelope, presets, app
     licenses/             licences of all of it
+    sw.js                 the service worker; with offline-<edition>.zst, what it keeps beside the large files
 
 The hash is that of the folder's content, so a host may let browsers keep those folders for good.
 """
@@ -26,6 +27,7 @@ from steps.method import reading_parts
 from steps.node import node_command
 from steps.packages import Tree, npm_tree, page_scripts, standin_tree, unzip_tree, wheel_tree, zip_tree
 from steps.patches import patched
+from steps.serve import CONTENT_TYPES
 from steps.snapshot import Snapshot, snapshot
 from steps.version import catalogue_date, git_version
 from steps.zstd import decoder, packer
@@ -34,9 +36,13 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdl
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
-SHELL_FILES = ("boot.mjs", "show.mjs", "code.mjs", "python.mjs", "worker.mjs", "shell.css", "pages.css", "post.js", "icon.svg")
+SHELL_FILES = ("boot.mjs", "show.mjs", "code.mjs", "python.mjs", "unpack.mjs", "unpack.js", "restore.mjs", "offline.mjs", "worker.mjs", "shell.css", "pages.css", "post.js", "icon.svg")
 LIVE_PAGES = ("index.html", "embed.html")
 READING_PAGES = ("method.html", "post.html")
+SMALL_RUNTIME = ("pyodide.mjs", "zstd.wasm")
+LARGE_RUNTIME = ("pyodide.asm.mjs",)  # with the page's scripts; the core is kept unpacked
+LARGE_APP = ("snapshot.zst", "app.zip")  # the archives are kept when something has asked for them
+OTHER_TYPE = "application/octet-stream"
 PAGE_FILES = ("page.mjs", "first.mjs", "page.css")  # the app's own part of the page's script and style
 
 HUB = "https://huggingface.co"  # where configs are fetched from, when the reader asks
@@ -185,15 +191,42 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         # In the page itself: on a slow line the numbers stand one round trip earlier.
         "style": app["page.css"].decode() + app["shell.css"].decode(),
     } | reading_parts(root)
-    pages = {name: filled((site / name).read_text(), values, name).encode() for name in (*LIVE_PAGES, *READING_PAGES)}
+    edition = content_hash(_pages(site, values | {"edition": ""}))
+    texts = {f"licenses/{path}": content for path, content in licences(root, kitchen.lock, files, version).items()}
+    named = _pages(site, values | {"edition": edition}) | texts
+    kept = {f"{runtime_name}/{name}": runtime[name] for name in SMALL_RUNTIME} | {
+        f"{app_name}/{path}": content for path, content in app.items() if path not in LARGE_APP
+    }
+    large = [f"{runtime_name}/{path}" for path in runtime if path in LARGE_RUNTIME or path.startswith("js/")]
+    worker = {
+        "edition": edition,
+        "app": app_name,
+        "runtime": runtime_name,
+        "fetched": json.dumps([*large, *([f"{app_name}/snapshot.zst"] if made else [])]),
+        "pages": json.dumps(sorted(named)),
+    }
+    named_by_edition = {
+        "sw.js": filled((site / "sw.js").read_text(), worker, "sw.js").encode(),
+        f"offline-{edition}.zst": pack(bundle(named | kept)),
+    }
     partial = dist.with_name(dist.name + ".part")
     shutil.rmtree(partial, ignore_errors=True)
     write_tree({f"{runtime_name}/{path}": content for path, content in runtime.items()}, partial)
     write_tree({f"{app_name}/{path}": content for path, content in app.items()}, partial)
-    write_tree({f"licenses/{path}": content for path, content in licences(root, kitchen.lock, files, version).items()}, partial)
-    write_tree(pages, partial)
+    write_tree(named | named_by_edition, partial)
     shutil.rmtree(dist, ignore_errors=True)
     partial.rename(dist)
+
+
+def _pages(site: Path, values: dict[str, str]) -> Tree:
+    return {name: filled((site / name).read_text(), values, name).encode() for name in (*LIVE_PAGES, *READING_PAGES)}
+
+
+def bundle(tree: Tree) -> bytes:
+    """A tree as the service worker reads it: length of the list, list of path, type and size, the files."""
+    paths = sorted(tree)
+    index = json.dumps([[path, CONTENT_TYPES.get(Path(path).suffix, OTHER_TYPE), len(tree[path])] for path in paths]).encode()
+    return len(index).to_bytes(4, "little") + index + b"".join(tree[path] for path in paths)
 
 
 def _shell(kitchen: Kitchen, runtime_name: str, made: Snapshot | None) -> Tree:

@@ -1,6 +1,7 @@
 """A static server for localhost, with the content types a WebAssembly page needs."""
 
 import http.server
+import re
 import threading
 from pathlib import Path
 
@@ -14,7 +15,7 @@ CONTENT_TYPES = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
     ".toml": "text/plain; charset=utf-8",
-    ".gz": "application/octet-stream",
+    ".zst": "application/octet-stream",
     ".zip": "application/octet-stream",
     ".whl": "application/octet-stream",
 }
@@ -27,7 +28,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, **CONTENT_TYPES}
 
     def end_headers(self) -> None:
-        named_by_content = self.path.lstrip("/").startswith(("runtime-", "app-"))
+        named_by_content = re.search("/(runtime|app|offline)-", self.path)
         self.send_header("Cache-Control", "max-age=31536000, immutable" if named_by_content else "no-cache")
         super().end_headers()
 

@@ -75,8 +75,9 @@ class Watch:
 
 @pytest.fixture
 def context(browser: Browser, site_url: str) -> Iterator[BrowserContext]:
-    """A fresh browser profile: nothing cached, nothing stored."""
+    """A fresh browser profile: nothing cached, nothing stored, and no service worker, which some browsers refuse."""
     with browser.new_context(base_url=site_url) as context:
+        context.add_init_script("delete Navigator.prototype.serviceWorker")
         context.set_default_timeout(START_MILLISECONDS)
         yield context
 

@@ -1,6 +1,5 @@
 """The page starts from its own files alone, and says in words what keeps it from starting."""
 
-import gzip
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -30,11 +29,17 @@ TELL_WORKER = """([door, message]) => new Promise((resolve) => {
 })"""
 
 
+def packed(content: bytes) -> bytes:
+    """Up to 255 bytes as a Zstandard file: magic number, one segment of this size, one block stored as it is (RFC 8878, 3.1.1)."""
+    block = (1 | len(content) << 3).to_bytes(3, "little")
+    return b"\x28\xb5\x2f\xfd\x20" + bytes([len(content)]) + block + content
+
+
 def test_starts_with_a_clean_console_and_no_foreign_request(open_live: Callable[..., Page], watch: Watch) -> None:
     page = open_live()
     expect(page.locator("#page").get_by_role("textbox").first).to_be_visible()
     expect(page.locator("#progress")).to_be_hidden()
-    assert any(url.endswith("/snapshot.gz") for url in watch.requests)
+    assert any(url.endswith("/snapshot.zst") for url in watch.requests)
     assert not any(url.endswith(".zip") for url in watch.requests)
     assert len(watch.requests) == len(set(watch.requests)), "a file was asked for twice"
 
@@ -54,7 +59,7 @@ def test_licences_are_one_step_away(page: Page) -> None:
         assert page.request.get(link.evaluate("element => element.href")).ok
 
 
-@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "pyodide.mjs", "bokeh.min.js", "python.mjs"])
+@pytest.mark.parametrize("file", ["pyodide.asm.wasm.zst", "zstd.wasm", "unpack.js", "pyodide.mjs", "bokeh.min.js", "python.mjs"])
 def test_names_a_missing_file(broken_page: Page, file: str) -> None:
     broken_page.route(f"**/{file}", lambda route: route.fulfill(status=404, body=""))
     broken_page.goto("")
@@ -63,7 +68,7 @@ def test_names_a_missing_file(broken_page: Page, file: str) -> None:
 
 @pytest.mark.parametrize("file", ["stdlib.zip", "packages.zip", "app.zip"])
 def test_names_a_missing_file_of_the_packages(broken_page: Page, file: str) -> None:
-    for missing in (file, "snapshot.gz"):
+    for missing in (file, "snapshot.zst"):
         broken_page.route(f"**/{missing}", lambda route: route.fulfill(status=404, body=""))
     broken_page.goto("")
     _expect_missing_file(broken_page)
@@ -76,10 +81,9 @@ def _expect_missing_file(page: Page) -> None:
     expect(page.locator("#progress")).to_be_hidden()
 
 
-def test_a_damaged_core_is_reported(broken_page: Page) -> None:
-    broken_page.route(
-        "**/pyodide.asm.wasm", lambda route: route.fulfill(body=b"\0asm\1\0\0\0damaged", content_type="application/wasm")
-    )
+@pytest.mark.parametrize("body", [packed(b"\0asm\1\0\0\0damaged"), packed(b"\0asm\1\0\0\0")[:-4], b"not packed"])
+def test_a_damaged_core_is_reported(broken_page: Page, body: bytes) -> None:
+    broken_page.route("**/pyodide.asm.wasm.zst", lambda route: route.fulfill(body=body))
     broken_page.goto("")
     expect(broken_page.get_by_role("alert")).to_contain_text("could not start", timeout=START_MILLISECONDS)
 
@@ -109,16 +113,18 @@ def test_without_javascript_says_so(browser: Browser, site_url: str) -> None:
         assert "needs JavaScript" in page.content()
 
 
+HEADER = b'{"build":"another","held":{},"size":65536,"kept":[],"stored":[],"files":[]}'
 SNAPSHOTS = {
     "missing": {"status": 404, "body": ""},
     "no archive": {"body": "not an archive"},
-    "of another build": {"body": gzip.compress(b"\x0c\0\0\0" + b'{"files":[]}' + b"\0" * 4096)},
+    "cut short": {"body": packed(b"\xff\0\0\0")},
+    "of another build": {"body": packed(bytes([len(HEADER), 0, 0, 0]) + HEADER)},
 }
 
 
 @pytest.mark.parametrize("answer", SNAPSHOTS.values(), ids=SNAPSHOTS.keys())
 def test_starts_from_the_packages_when_the_snapshot_does_not_serve(broken_page: Page, answer: dict) -> None:
-    broken_page.route("**/snapshot.gz", lambda route: route.fulfill(**answer))
+    broken_page.route("**/snapshot.zst", lambda route: route.fulfill(**answer))
     broken_page.goto("")
     expect(broken_page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
     broken_page.locator("input[data-key=context]").first.fill("1M")
@@ -126,7 +132,7 @@ def test_starts_from_the_packages_when_the_snapshot_does_not_serve(broken_page: 
 
 
 def test_the_first_view_stands_before_python(page: Page) -> None:
-    page.route("**/pyodide.asm.wasm", lambda route: None)  # never answered
+    page.route("**/pyodide.asm.wasm.zst", lambda route: None)  # never answered
     page.goto("")
     expect(page.locator("[data-region=answer]")).to_contain_text("258 sessions")
     expect(page.locator("#plot-pool-ratio canvas").first).to_be_visible()
