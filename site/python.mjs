@@ -84,6 +84,9 @@ async function fromPackages(core, progress) {
   return python;
 }
 
+// Starting the core, filling its memory and waking Python take 0.2 s each: the page answers in between.
+const pause = () => new Promise((resolve) => setTimeout(resolve));
+
 async function fromSnapshot(core, unpacker) {
   const snapshot = unpacker.open(`${APP}snapshot.zst`).then(Snapshot.open);
   const none = Promise.resolve(new Uint8Array());
@@ -95,7 +98,9 @@ async function fromSnapshot(core, unpacker) {
       _snapshotDeserializer: () => undefined,
       createPyodideModule: async (settings) => {
         const [module, made] = await Promise.all([createModule(settings), snapshot]);
+        await pause();
         await made.restore(module);
+        await pause();
         return module;
       },
     },

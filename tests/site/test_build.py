@@ -75,7 +75,7 @@ def test_a_missing_file_without_network_says_what_to_do(tmp_path: Path) -> None:
 
 def test_the_lock_names_every_file_it_ships(dist: Path) -> None:
     assert {pin.name for pin in LOCK.used_by("page")} == {
-        "pyodide", "bokeh", "panel", "param", "pyviz_comms", "jinja2", "packaging", "markupsafe", "pyyaml",
+        "pyodide", "zstddec", "bokeh", "panel", "param", "pyviz_comms", "jinja2", "packaging", "markupsafe", "pyyaml",
     }  # fmt: skip
     assert all(len(pin.sha256) == 64 for pin in LOCK.pins)
 
