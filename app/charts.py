@@ -7,8 +7,8 @@ import io
 
 from envelope.chart import Chart
 
-from app.figures import tick_text
 from app.markup import Markup, button, join, tag
+from app.plan import tick_text
 
 _EVERY = 12  # of some 120 points, those the table shows
 

@@ -18,6 +18,8 @@ from app.state import State
 NUMBERS = "quantities"
 HEIGHTS = {NUMBERS: 360}  # pixels a frame is given before the page inside says what it needs
 _HEIGHT = 470
+# What a frame may do: run its scripts on its own files, and open the calculator beside the post when its link is followed.
+_SANDBOX = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"
 
 
 @dataclass(frozen=True)
@@ -109,4 +111,4 @@ def whole(shown: Embed, made: Mapping[str, str]) -> Markup:
 
 def frame(shown: Embed, address: str, title: str) -> str:
     """The `<iframe>` line to paste; `address` is that of embed.html."""
-    return str(tag("iframe", src=address, title=title, width="100%", height=shown.height, style="border:0", loading="lazy"))
+    return str(tag("iframe", sandbox=_SANDBOX, src=address, title=title, width="100%", height=shown.height, style="border:0", loading="lazy"))

@@ -1,37 +1,35 @@
 // The first view: what stands before Python answers. A preset's own state shows its numbers and charts, made when the
 // site was built; any other state shows its inputs and says that it is being computed, never another state's numbers.
 
-const NOT_INPUTS = new Set(["v", "data", "model", "show", "fields", "open"]);
+const ASIDE = new Set(["v", "data", "show", "fields", "open"]); // what an address says beside the state
+const VIEWS = {{first_views}};
 const root = document.documentElement;
 const asked = new URLSearchParams(location.search);
+const holds = root.dataset.holds; // the model whose picture the build has put into the page; none where it made no pictures
+const inFrame = root.dataset.view === "embed"; // which holds none: its picture depends on what it shows
 const isLive = () => root.dataset.state === "live";
 
-export const isPreset = [...asked.keys()].every((key) => NOT_INPUTS.has(key));
+const isPreset = [...asked.keys()].every((key) => key === "model" || ASIDE.has(key));
 
-async function fetched(path) {
-  const answer = await fetch(path).catch(() => null);
-  return answer?.ok ? answer.json() : null;
-}
+// What the address asks for, in words.
+const wanted = [...asked]
+  .filter(([key]) => !ASIDE.has(key) && !key.startsWith("a."))
+  .map((pair) => pair.join(" "))
+  .join(" · ");
 
-const scriptsReady = new Promise((resolve) => {
-  if (globalThis.Bokeh) resolve();
-  else document.addEventListener("DOMContentLoaded", resolve); // deferred scripts have run by then
-});
-
-async function drawFigures(figures) {
-  await scriptsReady;
-  const light = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  for (const [key, items] of Object.entries(figures)) {
-    const mount = document.getElementById(`plot-${key}`);
-    if (!mount || isLive()) continue;
-    const place = mount.appendChild(Object.assign(document.createElement("div"), { className: "first-figure" }));
-    await Bokeh.embed.embed_item(items[light], place);
-  }
+// The HTML that the build made for this address. What it made none for is not asked for: that would be an error on the
+// console.
+async function picture() {
+  const name = (asked.get("model") ?? holds) + (inFrame ? `.${asked.get("show") ?? "quantities"}` : "");
+  if (!isPreset || !VIEWS.includes(name)) return null;
+  const answer = await fetch(new URL(`first/${name}.json`, import.meta.url)).catch(() => null);
+  return answer?.ok ? (await answer.json()).html : null;
 }
 
 // Show the inputs that the address holds, and nothing that would need computing.
 function showInputs() {
   root.dataset.first = "computing";
+  if (inFrame) document.getElementById("asked").textContent = wanted;
   for (const field of document.querySelectorAll("#page [data-key]")) {
     const text = asked.get(field.dataset.key);
     if (field.dataset.choice === undefined) field.value = text ?? "";
@@ -39,20 +37,29 @@ function showInputs() {
   }
   const answer = document.querySelector('#page [data-region="answer"]');
   if (!answer) return;
-  const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields", "open"].includes(key) && !key.startsWith("a."));
   const heading = Object.assign(document.createElement("h2"), { className: "headline", textContent: "Computing …" });
-  const words = Object.assign(document.createElement("span"), { textContent: inputs.map((pair) => pair.join(" ")).join(" · ") });
-  answer.replaceChildren(heading, words);
+  answer.replaceChildren(heading, Object.assign(document.createElement("span"), { textContent: wanted }));
 }
 
-// Bring the first view of this address up. `folder` is where the views lie, `views` their names; `shown` the model
-// whose HTML the page holds. What has no view is not asked for: it would be an error on the console.
-export async function firstView(folder, shown, views) {
-  const model = asked.get("model") ?? shown;
-  const name = asked.has("show") ? `${model}.${asked.get("show")}` : model;
-  const view = isPreset && views.includes(name) ? await fetched(`${folder}/${name}.json`) : null;
+const parsed = new Promise((resolve) => {
+  if (document.getElementById("unplaced")) resolve(); // what comes after #page
+  else new MutationObserver((_, observer) => {
+    if (!document.getElementById("unplaced")) return;
+    observer.disconnect();
+    resolve();
+  }).observe(root, { childList: true, subtree: true });
+});
+
+async function firstView() {
+  const isHeld = holds && isPreset && !inFrame && (asked.get("model") ?? holds) === holds;
+  const html = isHeld || !holds ? null : await picture();
+  await parsed;
   if (isLive()) return;
-  if (!view) return showInputs();
-  if (model !== shown || asked.has("show")) document.getElementById("page").innerHTML = view.html;
-  await drawFigures(view.figures);
+  delete root.dataset.first;
+  if (isHeld) return;
+  if (html === null) return showInputs();
+  document.getElementById("page").innerHTML = html;
+  start.painted();
 }
+
+firstView();

@@ -171,11 +171,11 @@ def memory(e: Envelope) -> Markup:
     cache = e.value("cache_per_gpu")
     assumed = " (assumed)" if any(one.key == "memory_fraction" for one in e.scenario.assumed) else ""
     split = _cache_split(e)
-    words = [f"weights {text(weights, 'bytes')}"]
-    words += [f"cache {text(cache, 'bytes')}{split}"] if cache is not None else ["no room for a cache"]
-    words.append(f"kept back {text(kept, 'bytes')}{assumed}")
+    words = {"weights": f"weights {text(weights, 'bytes')}"}
+    words |= {"cache": f"cache {text(cache, 'bytes')}{split}"} if cache is not None else {"": "no room for a cache"}
+    words["kept"] = f"kept back {text(kept, 'bytes')}{assumed}"
     return join(
-        tag("p", tag("span", f"Memory per GPU, {text(hbm, 'bytes', 4)}"), tag("span", " · ".join(words)), class_="legend"),
+        tag("p", tag("span", f"Memory per GPU, {text(hbm, 'bytes', 4)}"), (tag("span", said, class_=f"key {kind}") for kind, said in words.items()), class_="legend"),
         tag(
             "div",
             _part("weights", weights, "weights"),
@@ -183,7 +183,7 @@ def memory(e: Envelope) -> Markup:
             _part("kept", kept, "kept back"),
             class_="memory" if cache is not None else "memory over",
             role="img",
-            aria_label=", ".join(words),
+            aria_label=", ".join(words.values()),
         ),
     )
 

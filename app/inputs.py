@@ -17,6 +17,7 @@ from app.state import RESETS, State
 
 # The order in which people ask; groups named nowhere here follow as they are declared.
 _FIRST = ("Workload", "Engine", "Model", "Checkpoint", "Machine")
+_LONG = 11  # letters that an input holds at its usual width
 CALIBRATED = "calibrated from your log"
 
 
@@ -112,11 +113,11 @@ def row(state: State, field: Field, prefix: str = "field") -> Markup:
 @lru_cache(maxsize=512)  # a keystroke changes a few rows of some forty
 def _row(key: str, prefix: str, facts: _Facts) -> Markup:
     field, error = BY_KEY[key], facts.error
-    shown = facts.typed if facts.typed is not None else field.kind.write(facts.value) if facts.value is not None else ""
+    shown = facts.typed if facts.typed is not None else _written(field, facts.value)
     words = error or " · ".join(filter(None, (_echo(field, facts, shown), CALIBRATED if facts.calibrated else "")))
     ids = {"id": f"{prefix}-{key}", "data_key": key, "aria_invalid": "true" if error else None}
     ids["aria_describedby"] = f"{prefix}-{key}-says" if words else None
-    classes = ["row", "changed" if facts.changed else "", "wrong" if error else "", "wide" if field.kind is TEXT else ""]
+    classes = ["row", "changed" if facts.changed else "", "wrong" if error else "", "wide" if field.kind is TEXT else "long" if len(shown) > _LONG else ""]
     return tag(
         "div",
         tag("label", field.label, for_=f"{prefix}-{key}", title=field.help),
@@ -129,6 +130,12 @@ def _row(key: str, prefix: str, facts: _Facts) -> Markup:
     )
 
 
+def _written(field: Field, value: Value) -> str:
+    """A value as the field shows it: exactly, with separators in long whole numbers."""
+    written = field.kind.write(value) if value is not None else ""
+    return f"{int(written):,}" if written.isdigit() and len(written) > 4 else written
+
+
 def _input(field: Field, facts: _Facts, shown: str, ids: dict[str, object]) -> Markup:
     if facts.choices:
         return tag("select", _options(facts.choices, shown), **ids)
@@ -136,7 +143,7 @@ def _input(field: Field, facts: _Facts, shown: str, ids: dict[str, object]) -> M
         return tag("textarea", shown, rows="2", spellcheck="false", autocomplete="off", **ids)
     return tag(
         "input", type="text", inputmode=_keyboard(field), autocomplete="off", spellcheck="false", value=shown, placeholder=_placeholder(field, facts),
-        class_="long" if len(shown) > 11 else None, **ids,
+        **ids,
     )
 
 

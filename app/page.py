@@ -114,9 +114,9 @@ def whole(made: dict[str, str]) -> Markup:
     )
 
 
-def mount(key: str) -> Markup:
+def mount(key: str, inside: Markup | None = None) -> Markup:
     """A place for a figure; the page's script leaves alone what is inside."""
-    return tag("div", class_="plot", data_root_name=f"chart-{key}", data_keep=True, id=f"plot-{key}")
+    return tag("div", inside, class_="plot", data_root_name=f"chart-{key}", data_keep=True, id=f"plot-{key}")
 
 
 def _chart(region: Callable[..., Markup], key: str) -> Markup:

@@ -1,22 +1,18 @@
 """The first view, made at build time: the page and the embeds as they stand before Python has started.
 
-Markup, styles and figures are the live page's own, so that taking over moves nothing.
+Markup, styles and the layout of charts are the live page's own, so that taking over moves nothing.
 """
 
 from __future__ import annotations
-
-from bokeh.embed import json_item
 
 from envelope import catalog
 
 from app import embed, page
 from app.embed import Embed
-from app.figures import Figure
+from app.markup import Markup, tag
 from app.page import Drawn, View
+from app.picture import picture
 from app.state import State
-from app.theme import palette
-
-Json = dict[str, object]
 
 DEFAULT = catalog.slugs()[0]
 EMBEDDED = (embed.NUMBERS, *page.MAIN_CHARTS)  # what a frame shows as a picture at once
@@ -27,28 +23,41 @@ def slugs() -> tuple[str, ...]:
     return catalog.slugs()
 
 
-def page_view(slug: str) -> Json:
-    """A preset's default state as the page shows it: `html` of #page, and `figures` by chart and light."""
+def page_view(slug: str) -> Markup:
+    """A preset's default state as the page shows it: what stands in #page."""
     state = State({"model": slug})
     drawn = Drawn(state)
     made = {name: str(make() or "") for name, make in page.regions(state, View(), drawn).items()}
-    return {"html": str(page.whole(made)), "figures": _figures(drawn)}
+    return _pictured(page.whole(made), drawn)
 
 
-def embed_view(slug: str, show: str) -> Json:
+def embed_view(slug: str, show: str) -> Markup:
     """A preset's default state as a frame shows it, without inputs."""
     state, shown = State({"model": slug}), Embed(show)
     drawn = Drawn(state)
     made = {name: str(make() or "") for name, make in embed.regions(shown, state, View(), drawn).items()}
-    return {"html": str(embed.whole(shown, made)), "figures": _figures(drawn)}
+    return _pictured(embed.whole(shown, made), drawn)
 
 
-def _figures(drawn: Drawn) -> dict[str, Json]:
-    return {key: {light: _figure(drawn, key, light == "dark") for light in ("light", "dark")} for key in drawn.mounted if drawn[key].series}
+def without_scripts(slug: str) -> Markup:
+    """What a reader is told whose browser runs no scripts, so that nothing on the page can be changed."""
+    scenario = State({"model": slug}).envelope.scenario
+    return tag(
+        "noscript",
+        tag(
+            "p",
+            "This page computes in your browser and needs JavaScript, which is turned off here. What stands below is ",
+            f"{scenario.name} on {scenario.machine.short_name} × {scenario['gpus']:,}, computed when the site was built. The ",
+            tag("a", "method page", href="method.html"),
+            " has every formula and needs no JavaScript.",
+            class_="failure",
+        ),
+    )
 
 
-def _figure(drawn: Drawn, key: str, dark: bool) -> object:
-    figure = Figure(key, drawn[key])
-    figure.draw(drawn[key], palette(dark))
-    figure.explain()
-    return json_item(figure.model)
+def _pictured(html: Markup, drawn: Drawn) -> Markup:
+    """The page with a picture in each chart's place."""
+    for key in drawn.mounted:
+        if drawn[key].series:
+            html = Markup(html.replace(page.mount(key), page.mount(key, picture(drawn[key]))))
+    return html

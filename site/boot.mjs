@@ -1,5 +1,4 @@
-// Starts the page: its first view at once, then Python and the app, which take over what stands.
-import { firstView, isPreset } from "./first.mjs";
+// Starts Python and the app, which take over the first view.
 import { keepOffline } from "./offline.mjs";
 import { Baked, show } from "./show.mjs";
 
@@ -11,24 +10,26 @@ const embedded = root.dataset.view === "embed";
 // The page at its own address, which the snapshot holds ready built.
 const plain = !embedded && [...asked.keys()].every((key) => key === "v" || key === "model") && (asked.get("model") ?? DEFAULT) === DEFAULT;
 
-// Bokeh's script is deferred; the app needs it only now.
-const scripts = new Promise((resolve) => {
-  if (globalThis.Bokeh) resolve();
-  else document.addEventListener("DOMContentLoaded", resolve); // deferred scripts have run by then
-});
+// Resolves when Bokeh's script has run: it is deferred, and in a frame fetched only now.
+function scripts() {
+  const later = [...(document.getElementById("scripts")?.content.children ?? [])];
+  if (later.length) return Promise.all(later.map(({ src }) => new Promise((onload) => document.head.append(Object.assign(document.createElement("script"), { src, onload })))));
+  if (globalThis.Bokeh) return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));
+}
 
-const baked = plain && {{has_snapshot}} ? new Baked(`${APP}live`, scripts) : null;
-baked?.drawn.then(() => performance.mark("charts"), () => {});
-if (!baked && {{has_snapshot}}) firstView(`${APP}first`, DEFAULT, {{first_views}}).then(() => performance.mark("charts"));
+let drawing = embedded ? null : scripts();
+const baked = plain && {{has_snapshot}} ? new Baked(`${APP}live`, drawing) : null;
 
 async function boot() {
   root.dataset.state = "starting";
+  drawing ??= scripts();
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
   const { startPython } = await import("./python.mjs");
   const python = await startPython(start.progress);
   start.progress("Building the page …");
   if (baked && python.fromSnapshot) await baked.take(python);
-  else await show(python, scripts);
+  else await show(python, drawing);
   start.live();
   keepOffline();
 }
@@ -41,23 +42,8 @@ function report(error) {
   console.error(error);
 }
 
-// A frame in somebody's post starts no Python until the reader touches it.
-function whenTouched(work) {
-  root.dataset.state = "waiting";
-  const inputs = [...asked].filter(([key]) => !["v", "data", "show", "fields", "open"].includes(key));
-  // A preset's picture says all of it.
-  if (!isPreset) document.getElementById("asked").textContent = inputs.map((pair) => pair.join(" ")).join(" · ");
-  // A click and not the press before it: starting moves the page, and a press must end where it began. A link leads away.
-  const once = ({ target }) => {
-    if (target.closest("a")) return;
-    removeEventListener("click", once);
-    work();
-  };
-  addEventListener("click", once);
-}
-
 const go = () => boot().catch(report);
 if (start.hasFailed()) {
   // guard.js has said why
-} else if (embedded) whenTouched(go);
+} else if (embedded) start.whenTouched(go); // no Python until the reader touches the frame
 else go();

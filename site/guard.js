@@ -1,7 +1,11 @@
-// Inline and first, in old JavaScript, so that it runs where nothing else does: it owns the progress
-// line and says in words what could not start. boot.mjs uses it as `start`.
+// Inline and first, in old JavaScript, so that it runs where nothing else does: it owns the progress line, says in
+// words what could not start, keeps a picture of another state hidden, and hears the reader touch a frame before the
+// rest is there. boot.mjs uses it as `start`.
 var start = (function () {
   var failed = false;
+  var root = document.documentElement;
+  var touched = false;
+  var onTouch = null;
   function element(id) {
     return document.getElementById(id);
   }
@@ -17,7 +21,7 @@ var start = (function () {
   function fail(what, remedy) {
     if (failed) return;
     failed = true;
-    document.documentElement.setAttribute("data-state", "failed");
+    root.setAttribute("data-state", "failed");
     whenBody(function () {
       var box = element("failure");
       [what, remedy].forEach(function (text) {
@@ -30,7 +34,7 @@ var start = (function () {
   }
   function live() {
     if (failed) return;
-    document.documentElement.setAttribute("data-state", "live");
+    root.setAttribute("data-state", "live");
     performance.mark("live");
   }
   function missing(address) {
@@ -61,6 +65,39 @@ var start = (function () {
     };
     request.send();
   }
+  // A click and not the press before it: starting moves the page, and a press must end where it began. A link leads away.
+  function hear(event) {
+    if (failed || (event.target.closest && event.target.closest("a"))) return;
+    window.removeEventListener("click", hear);
+    touched = true;
+    root.setAttribute("data-state", "starting");
+    if (onTouch) onTouch();
+  }
+  function whenTouched(work) {
+    onTouch = work;
+    if (touched) work();
+  }
+  if (root.getAttribute("data-view") === "embed") window.addEventListener("click", hear);
+  // Marks when the charts stand, after the frame that paints them.
+  function painted() {
+    requestAnimationFrame(function () {
+      setTimeout(function () {
+        performance.mark("charts");
+      });
+    });
+  }
+  function awaitPicture() {
+    if (document.getElementById("unplaced")) painted();
+    else requestAnimationFrame(awaitPicture);
+  }
+  // The page holds the picture of one model; for any other state it stays hidden until first.mjs has what is asked for.
+  location.search
+    .slice(1)
+    .split("&")
+    .forEach(function (pair) {
+      if (pair && !/^(v|data|open)=/.test(pair) && pair !== "model=" + root.getAttribute("data-holds")) root.setAttribute("data-first", "pending");
+    });
+  if (root.getAttribute("data-holds") && !root.hasAttribute("data-first") && root.getAttribute("data-view") !== "embed") awaitPicture();
   var browser = "Use a current Chrome, Edge, Firefox or Safari.";
   if (typeof WebAssembly !== "object") {
     fail("The calculator cannot start: this browser has no WebAssembly, or it is turned off.", browser);
@@ -85,6 +122,8 @@ var start = (function () {
     fail: fail,
     live: live,
     missing: missing,
+    painted: painted,
+    whenTouched: whenTouched,
     hasFailed: function () {
       return failed;
     },

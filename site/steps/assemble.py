@@ -190,6 +190,8 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         "first_html": made.html if made else "",
         # In the page itself: on a slow line the numbers stand one round trip earlier.
         "style": app["page.css"].decode() + app["shell.css"].decode(),
+        "noscript": made.noscript if made else "",
+        "holds": made.default if made else "",
     } | reading_parts(root)
     edition = content_hash(_pages(site, values | {"edition": ""}))
     texts = {f"licenses/{path}": content for path, content in licences(root, kitchen.lock, files, version).items()}
@@ -237,8 +239,8 @@ def _shell(kitchen: Kitchen, runtime_name: str, made: Snapshot | None) -> Tree:
         "runtime": runtime_name, "has_snapshot": "true" if made else "false", "default_model": made.default if made else "",
         "first_views": json.dumps(views, separators=(",", ":")),
     }  # fmt: skip
-    tree = {name: (app / name).read_bytes() for name in PAGE_FILES}
-    for name in SHELL_FILES:
-        content = (site / name).read_bytes()
+    tree = {}
+    for name in (*PAGE_FILES, *SHELL_FILES):
+        content = ((app if name in PAGE_FILES else site) / name).read_bytes()
         tree[name] = filled(content.decode(), names, name).encode() if name.endswith(".mjs") else content
     return tree

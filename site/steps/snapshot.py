@@ -20,11 +20,13 @@ RECIPE = (HERE / "snapshot.mjs", HERE / "snapshot_inside.py", HERE.parent / "cod
 
 @dataclass(frozen=True)
 class Snapshot:
-    """`image` is the compressed memory; `views` the JSON by path (`live/…`, `first/…`); `html` the default page's."""
+    """`image` is the compressed memory; `views` the JSON by path (`live/…`, `first/…`); `html` the default page's, `noscript` what
+    it says where no script runs."""
 
     image: bytes
     views: Tree
     html: str
+    noscript: str
     default: str
 
 
@@ -43,8 +45,9 @@ def snapshot(
         partial.write_bytes(zip_tree(_made(stdlib, packages, pack, core, node)))
         partial.rename(kept)
     tree = unzip_tree(kept.read_bytes())
-    image, html, default = tree.pop("snapshot.zst"), tree.pop("first.html").decode(), tree.pop("default").decode()
-    return Snapshot(image, tree, html, default)
+    image = tree.pop("snapshot.zst")
+    html, noscript, default = (tree.pop(name).decode() for name in ("first.html", "noscript.html", "default"))
+    return Snapshot(image, tree, html, noscript, default)
 
 
 def _made(stdlib: bytes, packages: Tree, pack: Callable[[bytes], bytes], core: Path, node: list[str]) -> Tree:

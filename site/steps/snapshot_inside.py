@@ -25,12 +25,13 @@ for package in (app, envelope):
             importlib.import_module(module.name)
 
 for slug in prerender.slugs():
-    view = prerender.page_view(slug)
-    keep(f"first/{slug}.json", json.dumps(view))
+    view = str(prerender.page_view(slug))
+    keep(f"first/{slug}.json", json.dumps({"html": view}))
     if slug == prerender.DEFAULT:
-        keep("first.html", view["html"])
+        keep("first.html", view)
+        keep("noscript.html", str(prerender.without_scripts(slug)))
     for show in prerender.EMBEDDED:
-        keep(f"first/{slug}.{show}.json", json.dumps(prerender.embed_view(slug, show)))
+        keep(f"first/{slug}.{show}.json", json.dumps({"html": str(prerender.embed_view(slug, show))}))
 keep("default", prerender.DEFAULT)
 del keep, view
 

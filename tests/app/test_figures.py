@@ -2,7 +2,9 @@
 
 import pytest
 
-from app.figures import Figure, tick_text
+from app.figures import Figure
+from app.plan import lay_out, tick_text
+from app.sections import MAIN_CHARTS
 from app.theme import DARK, LIGHT
 from envelope import catalog, evaluate
 from envelope.curves import CHARTS
@@ -25,11 +27,14 @@ def test_every_chart_of_every_model_is_drawn_as_computed(key: str, model: str):
     figure = drawn(key, model)
     assert [list(xs) for xs in figure.lines.data["xs"]] == [[float(x) for x in one.x] for one in chart.series]
     assert [list(ys) for ys in figure.lines.data["ys"]] == [[float(y) for y in one.y] for one in chart.series]
-    assert figure.marks.data["label"] == [mark.label for mark in chart.marks]
+    assert figure.marks.data["x"] == [float(mark.x) for mark in chart.marks]
+    said = [label.replace("\n", " ") for label in figure.labels.data["label"]]
+    assert said == ([" ".join(label.lines) for label in lay_out(chart).labels] if chart.series else [])
+    assert key not in MAIN_CHARTS or said == [mark.label for mark in chart.marks]
 
 
 def test_the_pool_chart_marks_the_seeds_figures():
-    labels = drawn("pool-ratio").marks.data["label"]
+    labels = drawn("pool-ratio").labels.data["label"]
     assert "128K: 258 at 0.0782" in labels and "95 at the default 0.8" in labels
 
 
@@ -58,7 +63,7 @@ def test_the_pinned_state_is_drawn_dashed_and_labelled():
     reader.type("context", "1M")
     figure = reader.page.figures["pool-ratio"]
     assert figure.lines.data["dash"].count("dashed") == 1
-    assert "A: 128K: 258 at 0.0782" in figure.marks.data["label"]
+    assert "A: 128K: 258 at 0.0782" in figure.labels.data["label"]
 
 
 def test_follows_the_light():

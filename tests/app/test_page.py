@@ -358,7 +358,7 @@ class TestTakingAway:
         reader.do("embed", name="show", text="pool-ratio")
         dialog = reader.region("dialog")
         line = dialog.one("textarea").text
-        assert line.startswith("<iframe src=") and "context=1M&amp;show=pool-ratio&amp;fields=context" in line
+        assert line.startswith('<iframe sandbox="allow-scripts allow-same-origin') and "context=1M&amp;show=pool-ratio&amp;fields=context" in line
         assert 'title="Serving envelope: Muse Spark Open"' in line and 'height="470"' in line
         assert dialog.one("iframe").attributes["src"].endswith("&context=1M&show=pool-ratio&fields=context")
 

@@ -151,7 +151,7 @@ def test_an_embed_never_collapses_while_it_loads(page: Page) -> None:
     page.goto("post.html")
     frame = page.locator("iframe").first
     frame.scroll_into_view_if_needed()
-    expect(frame.content_frame.locator("canvas").first).to_be_visible()
+    expect(frame.content_frame.locator("svg").first).to_be_visible()
     expect(frame).not_to_have_attribute("height", "440")
     assert min(page.evaluate("heights")) > 300
 

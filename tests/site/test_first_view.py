@@ -1,0 +1,144 @@
+"""What stands before Python: the preset's charts in the first frame, the same ones live, and nothing dead without scripts."""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import pytest
+from axe import serious
+from conftest import START_MILLISECONDS, Watch
+from playwright.sync_api import Browser, Page, expect
+
+# Layout shifts of a page's whole life, without those that follow an input.
+SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => shifts.push(...list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput).map(({ value }) => value)))
+  .observe({ type: "layout-shift", buffered: true });
+"""
+# Rectangles of a picture's labels, and of its frame.
+RECTANGLES = """(svg) => [...svg.querySelectorAll(".says"), svg].map((one) => {
+    const { left, top, right, bottom } = one.getBoundingClientRect();
+    return [left, top, right, bottom];
+})"""
+# A live figure's frame and all of it, in pixels of its place.
+FRAME = """(name) => {
+    const all = [...Bokeh.index.roots], view = all.find(({ model }) => model.name === name);
+    const { left, top, width, height } = view.frame.bbox;
+    return [left, top, width, height];
+}"""
+
+
+def assert_labels_clear(page: Page) -> None:
+    for svg in page.locator(".picture > svg").all():
+        *labels, frame = svg.evaluate(RECTANGLES)
+        assert len(labels) >= 3
+        for left, _, right, _ in labels:
+            assert left >= frame[0] - 1 and right <= frame[2] + 1
+        for a, b in combinations(labels, 2):
+            # A line box is taller than its letters; two pixels of it may meet.
+            assert min(a[2], b[2]) <= max(a[0], b[0]) + 1 or min(a[3], b[3]) <= max(a[1], b[1]) + 2
+
+
+@pytest.mark.parametrize("light", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 768, 390])
+def test_without_scripts_the_charts_stand_and_nothing_dead_is_offered(browser: Browser, site_url: str, width: int, light: str) -> None:
+    with browser.new_context(base_url=site_url, java_script_enabled=False, color_scheme=light, viewport={"width": width, "height": 900}) as context:
+        page = context.new_page()
+        page.goto("")
+        expect(page.get_by_role("img", name="The default ratio fits 95 of 258 sessions")).to_be_visible()
+        expect(page.get_by_role("img", name="73 tokens in a step read nine tenths of the experts")).to_be_visible()
+        expect(page.locator("[data-region=answer]")).to_contain_text("258 sessions")
+        expect(page.locator("noscript p")).to_be_visible()
+        expect(page.locator("noscript p")).to_contain_text("What stands below is Muse Spark Open on HGX B300 × 8")
+        for control in page.locator("button, input, select, textarea").all():
+            expect(control).to_be_hidden()
+        assert_labels_clear(page)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        page.locator("noscript a").click()
+        expect(page.get_by_role("heading", name="Method", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_live_charts_take_the_pictures_place_without_a_jump(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_init_script(SHIFTS)
+    page.route("**/pyodide.asm.wasm", lambda route: held.append(route))
+    held: list = []
+    page.goto("")
+    pictured = {}
+    for key in ("pool-ratio", "experts"):
+        svg = page.locator(f"#plot-{key} .picture > svg")
+        expect(svg).to_be_visible()
+        place, box = page.locator(f"#plot-{key}").bounding_box(), svg.bounding_box()
+        pictured[key] = [box["x"] - place["x"], box["y"] - place["y"], box["width"], box["height"]]
+    expect(page.locator("html")).to_have_attribute("data-state", "starting")
+    page.wait_for_function("performance.getEntriesByName('charts').length === 1")
+    for route in held:
+        route.continue_()
+    expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
+    expect(page.locator("#plot-experts canvas").first).to_be_visible()
+    expect(page.locator(".picture").first).to_be_hidden()
+    for key, frame in pictured.items():
+        assert page.evaluate(FRAME, f"chart-{key}") == pytest.approx(frame, abs=1)
+    assert sum(page.evaluate("shifts")) == 0
+
+
+@pytest.mark.parametrize("query", ["?model=deepseek-v3&context=1M", "?context=1M", "?model=muse-spark-open&batch=4"])
+def test_another_state_shows_no_picture(page: Page, query: str) -> None:
+    page.route("**/pyodide.asm.wasm", lambda route: None)  # never answered
+    page.goto(query)
+    expect(page.get_by_role("region", name="The answer").get_by_role("heading")).to_have_text("Computing …")
+    for picture in page.locator(".picture").all():
+        expect(picture).to_be_hidden()
+
+
+def test_another_preset_shows_its_own_pictures(page: Page) -> None:
+    page.route("**/pyodide.asm.wasm", lambda route: None)  # never answered
+    page.goto("?v=1&model=gpt-oss-120b")
+    expect(page.get_by_role("img", name="The default ratio fits 209 of 355 sessions")).to_be_visible()
+    expect(page.locator("#choose-model")).to_have_value("gpt-oss-120b")
+
+
+class TestEmbed:
+    @pytest.mark.parametrize("light", ["light", "dark"])
+    @pytest.mark.parametrize("width", [760, 328])
+    @pytest.mark.parametrize("show", ["pool-ratio", "experts"])
+    def test_a_preset_stands_as_a_picture_and_loads_no_bokeh(self, page: Page, watch: Watch, show: str, width: int, light: str) -> None:
+        page.emulate_media(color_scheme=light)
+        page.set_viewport_size({"width": width, "height": 500})
+        page.goto(f"embed.html?model=muse-spark-open&show={show}")
+        expect(page.locator(".picture svg").first).to_be_visible()
+        page.wait_for_function("performance.getEntriesByName('charts').length === 1")
+        assert_labels_clear(page)
+        assert serious(page) == []
+        assert not any("bokeh" in url or "pyodide" in url for url in watch.requests)
+
+    def test_another_state_says_what_it_would_show(self, page: Page) -> None:
+        page.goto("embed.html?model=muse-spark-open&context=1M&show=pool-ratio&fields=context")
+        expect(page.locator("#asked")).to_have_text("model muse-spark-open · context 1M")
+        expect(page.get_by_role("button", name="Start")).to_be_visible()
+        assert page.locator(".picture").count() == 0
+
+    def test_a_click_before_the_scripts_are_there_is_remembered(self, page: Page) -> None:
+        held: list = []
+        page.route("**/boot.mjs", lambda route: held.append(route))
+        page.goto("embed.html?model=muse-spark-open&show=pool-ratio&fields=context", wait_until="commit")
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator("#progress")).to_be_visible()
+        held[0].continue_()
+        page.get_by_role("textbox", name="Context").fill("1M", timeout=START_MILLISECONDS)
+        expect(page.locator("[data-region=answer]")).to_contain_text("38 sessions")
+
+    def test_without_scripts_it_leads_to_what_needs_none(self, browser: Browser, site_url: str) -> None:
+        with browser.new_context(base_url=site_url, java_script_enabled=False) as context:
+            page = context.new_page()
+            page.goto("embed.html?show=pool-ratio")
+            expect(page.locator("noscript a", has_text="method page")).to_be_visible()
+            expect(page.get_by_role("button")).to_have_count(0)
+
+
+def test_the_line_to_paste_keeps_the_frame_in_a_sandbox(open_live: Callable[..., Page]) -> None:
+    page = open_live()
+    page.get_by_role("button", name="Embed").click()
+    line = page.get_by_label("The line to paste").input_value()
+    for said in ('sandbox="allow-scripts allow-same-origin', 'title="Serving envelope: Muse Spark Open"', 'loading="lazy"', 'height="360"', "/embed.html?v=1&amp;"):
+        assert said in line
