@@ -153,11 +153,11 @@ class TestFollowing:
 
     def test_a_chart_out_of_sight_is_drawn_with_the_rest(self):
         reader = Reader()
-        before = reader.page.figures["pool-ratio"].marks.data["label"]
+        before = reader.page.figures["pool-ratio"].labels.data["label"]
         reader.do("type", key="context", text="64K", unseen=["title-pool-ratio"])
-        assert reader.page.figures["pool-ratio"].marks.data["label"] == before
+        assert reader.page.figures["pool-ratio"].labels.data["label"] == before
         reader.do("rest", pointed="")
-        assert reader.page.figures["pool-ratio"].marks.data["label"][0].startswith("64K: ")
+        assert reader.page.figures["pool-ratio"].labels.data["label"][0].startswith("64K: ")
 
     def test_a_chart_answers_the_pointer_that_comes_to_it(self):
         reader = Reader()
