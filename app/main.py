@@ -72,6 +72,9 @@ class Page:
             self._owed = {}
             self._explain(str(message.get("pointed")))
             return
+        if message["do"] == "rehearse":
+            self._rehearse(int(str(message["turn"])))
+            return
         self._actions.act(message)
         self.drawn = Drawn(self.state)
         regions = self._regions()
@@ -93,6 +96,12 @@ class Page:
             self.browser.place(self.figures[key].model.id, key)
         self._placed = frozenset(self.drawn.mounted) if rest else self._placed.union(self.drawn.mounted)
         self.browser.flush()
+
+    def _rehearse(self, turn: int) -> None:
+        """Make the regions of a state nearby and show them to nobody: what an edit runs is compiled then."""
+        nearby = State(self.state.texts)
+        nearby.type("context", str(self.state.envelope.scenario["context"] + turn))
+        _made(page.regions(nearby, self.view, Drawn(nearby)))
 
     def _regions(self) -> Regions:
         return embed.regions(self.embed, self.state, self.view, self.drawn) if self.embed else page.regions(self.state, self.view, self.drawn)

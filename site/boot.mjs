@@ -10,19 +10,27 @@ const embedded = root.dataset.view === "embed";
 // The page at its own address, which the snapshot holds ready built.
 const plain = !embedded && [...asked.keys()].every((key) => key === "v" || key === "model") && (asked.get("model") ?? DEFAULT) === DEFAULT;
 
-// Resolves when Bokeh's script has run: it is deferred, and in a frame fetched only now.
-function scripts() {
-  const later = [...(document.getElementById("scripts")?.content.children ?? [])];
-  if (later.length) return Promise.all(later.map(({ src }) => new Promise((onload) => document.head.append(Object.assign(document.createElement("script"), { src, onload })))));
-  if (globalThis.Bokeh) return Promise.resolve();
-  return new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));
-}
+// Resolves after the frame that paints the first view, since what comes then keeps both cores of a small machine busy.
+// A page that nobody looks at paints none.
+const painted = new Promise((resolve) => {
+  const look = () => (document.hidden ? resolve() : requestAnimationFrame(() => (document.getElementById("unplaced") ? setTimeout(resolve) : look())));
+  look();
+});
 
-let drawing = embedded ? null : scripts();
+// Resolves when Bokeh's script, which nothing before needs, has run.
+const scripts = () =>
+  Promise.all(
+    [...document.getElementById("scripts").content.children].map(
+      ({ src }) => new Promise((onload) => document.head.append(Object.assign(document.createElement("script"), { src, onload }))),
+    ),
+  );
+
+let drawing = embedded ? null : painted.then(scripts);
 const baked = plain && {{has_snapshot}} ? new Baked(`${APP}live`, drawing) : null;
 
 async function boot() {
   root.dataset.state = "starting";
+  await painted;
   drawing ??= scripts();
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
   const { startPython } = await import("./python.mjs");

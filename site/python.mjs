@@ -1,5 +1,6 @@
 // Python in the page or in a worker: from the snapshot of its memory, or else from its packages.
 import { IMPORTS, WAKE } from "./code.mjs";
+import { pause } from "./pause.mjs";
 import { Snapshot } from "./restore.mjs";
 import { MissingFile, Unpacker } from "./unpack.mjs";
 import { loadPyodide } from "../{{runtime}}/pyodide.mjs";
@@ -84,9 +85,6 @@ async function fromPackages(core, progress) {
   return python;
 }
 
-// Starting the core, filling its memory and waking Python take 0.2 s each: the page answers in between.
-const pause = () => new Promise((resolve) => setTimeout(resolve));
-
 async function fromSnapshot(core, unpacker) {
   const snapshot = unpacker.open(`${APP}snapshot.zst`).then(Snapshot.open);
   const none = Promise.resolve(new Uint8Array());
@@ -98,7 +96,7 @@ async function fromSnapshot(core, unpacker) {
       _snapshotDeserializer: () => undefined,
       createPyodideModule: async (settings) => {
         const [module, made] = await Promise.all([createModule(settings), snapshot]);
-        await pause();
+        await pause(); // starting the core, filling its memory and waking Python take 0.2 s each
         await made.restore(module);
         await pause();
         return module;

@@ -36,7 +36,7 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdl
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
-SHELL_FILES = ("boot.mjs", "show.mjs", "code.mjs", "python.mjs", "unpack.mjs", "unpack.js", "restore.mjs", "offline.mjs", "worker.mjs", "shell.css", "pages.css", "post.js", "icon.svg")
+SHELL_FILES = ("boot.mjs", "show.mjs", "pause.mjs", "code.mjs", "python.mjs", "unpack.mjs", "unpack.js", "restore.mjs", "offline.mjs", "worker.mjs", "shell.css", "pages.css", "post.js", "icon.svg")
 LIVE_PAGES = ("index.html", "embed.html")
 READING_PAGES = ("method.html", "post.html")
 SMALL_RUNTIME = ("pyodide.mjs", "zstd.wasm")
@@ -177,7 +177,7 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     guard = (site / "guard.js").read_text()
     digest = base64.b64encode(hashlib.sha256(guard.encode()).digest()).decode()
     version = git_version(root)
-    scripts = [f'<script defer src="{runtime_name}/{path}"></script>' for path in runtime if path.startswith("js/")]
+    scripts = [f'<script src="{runtime_name}/{path}"></script>' for path in runtime if path.startswith("js/")]
     values = {
         "csp": CSP.format(guard=f"sha256-{digest}", hub=HUB, files=HUB_FILES),
         "hub": HUB,

@@ -151,6 +151,11 @@ class TestFollowing:
         assert set(shown["regions"]) == {"sections", "title-pool-ratio"}
         assert reader.do("rest", pointed="") == []
 
+    def test_a_rehearsed_edit_changes_nothing(self):
+        reader = Reader("?model=muse-spark-open&context=64K")
+        assert reader.do("rehearse", turn=1) == []
+        assert reader.page.state.given() == {"model": "muse-spark-open", "context": "64K"} and reader.page.query.endswith("&context=64K")
+
     def test_a_chart_out_of_sight_is_drawn_with_the_rest(self):
         reader = Reader()
         before = reader.page.figures["pool-ratio"].labels.data["label"]
