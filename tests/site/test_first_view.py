@@ -61,8 +61,9 @@ def test_without_scripts_the_charts_stand_and_nothing_dead_is_offered(browser: B
 def test_the_live_charts_take_the_pictures_place_without_a_jump(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.add_init_script(SHIFTS)
-    page.route("**/pyodide.asm.wasm", lambda route: held.append(route))
     held: list = []
+    for file in ("pyodide.asm.wasm*", "bokeh.min.js"):
+        page.route(f"**/{file}", lambda route: held.append(route))
     page.goto("")
     pictured = {}
     for key in ("pool-ratio", "experts"):
@@ -84,7 +85,7 @@ def test_the_live_charts_take_the_pictures_place_without_a_jump(page: Page, widt
 
 @pytest.mark.parametrize("query", ["?model=deepseek-v3&context=1M", "?context=1M", "?model=muse-spark-open&batch=4"])
 def test_another_state_shows_no_picture(page: Page, query: str) -> None:
-    page.route("**/pyodide.asm.wasm", lambda route: None)  # never answered
+    page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
     page.goto(query)
     expect(page.get_by_role("region", name="The answer").get_by_role("heading")).to_have_text("Computing …")
     for picture in page.locator(".picture").all():
@@ -92,7 +93,7 @@ def test_another_state_shows_no_picture(page: Page, query: str) -> None:
 
 
 def test_another_preset_shows_its_own_pictures(page: Page) -> None:
-    page.route("**/pyodide.asm.wasm", lambda route: None)  # never answered
+    page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
     page.goto("?v=1&model=gpt-oss-120b")
     expect(page.get_by_role("img", name="The default ratio fits 209 of 355 sessions")).to_be_visible()
     expect(page.locator("#choose-model")).to_have_value("gpt-oss-120b")
