@@ -96,7 +96,7 @@ def app_folder(dist: Path) -> str:
 
 
 def boot_address(page: Page) -> str:
-    return page.locator("script[type=module]").get_attribute("src")
+    return page.locator("script[type=module]").first.get_attribute("src")
 
 
 def test_without_a_network_after_the_first_visit_everything_works(page: Page, host: Host) -> None:
@@ -108,11 +108,12 @@ def test_without_a_network_after_the_first_visit_everything_works(page: Page, ho
     open_live(page, "index.html?model=llama-3.1-70b")
     expect(page.locator("[data-region=answer]")).to_contain_text("40 sessions")
     page.goto("embed.html?v=1&model=muse-spark-open&show=pool-ratio&fields=context")
-    expect(page.locator("#plot-pool-ratio canvas").first).to_be_visible()
+    expect(page.locator("#plot-pool-ratio .picture > svg")).to_be_visible()
     page.locator("#plot-pool-ratio").click()
     expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
+    expect(page.locator("#plot-pool-ratio canvas").first).to_be_visible()
     page.goto("post.html")
-    expect(page.frame_locator("iframe").first.locator("#plot-pool-ratio canvas").first).to_be_visible()
+    expect(page.frame_locator("iframe").first.locator("#plot-pool-ratio .picture > svg")).to_be_visible()
     page.goto("method.html")
     expect(page.locator("h1")).to_have_text("Method")
     page.goto("licenses/index.html")
