@@ -92,7 +92,6 @@ def sliding_pool_too_small(envelope: Envelope) -> Finding | None:
     e = envelope.evaluation
     cost, _ = cost_and_need(e)
     ratio = e["pool_ratio"]
-    layout = envelope.scenario.layout
     full = pool_per_gpu(e) / (cost.full + ratio * cost.sliding)
     wanted = cost.window + e.input("chunk")
     sliding = int(full * ratio)

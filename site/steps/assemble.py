@@ -18,6 +18,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from steps.bytecode import compiled
 from steps.fetch import obtain
@@ -36,7 +37,7 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdl
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
-SHELL_FILES = ("boot.mjs", "show.mjs", "pause.mjs", "code.mjs", "python.mjs", "unpack.mjs", "unpack.js", "restore.mjs", "offline.mjs", "worker.mjs", "shell.css", "pages.css", "post.js", "icon.svg")
+SHELL_FILES = ("boot.mjs", "show.mjs", "pause.mjs", "code.mjs", "python.mjs", "unpack.mjs", "unpack.js", "restore.mjs", "offline.mjs", "worker.mjs", "shell.css", "pages.css", "post.js")
 LIVE_PAGES = ("index.html", "embed.html")
 READING_PAGES = ("method.html", "post.html")
 SMALL_RUNTIME = ("pyodide.mjs", "zstd.wasm")
@@ -190,6 +191,9 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         "first_html": made.html if made else "",
         # In the page itself: on a slow line the numbers stand one round trip earlier.
         "style": app["page.css"].decode() + app["shell.css"].decode(),
+        # In the page too: Chromium asks for an icon anew when the address changes and leaves the answer open, which keeps
+        # a newer service worker from taking over.
+        "icon": f"data:image/svg+xml,{quote((site / 'icon.svg').read_text().strip())}",
         "noscript": made.noscript if made else "",
         "holds": made.default if made else "",
     } | reading_parts(root)

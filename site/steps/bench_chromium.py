@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, Frame, Page, Playwright
 
 from steps.bench_python import EVALUATE, IN_PAGE, READ_CONFIG
-from steps.bench_traffic import Traffic, sent_twice, wait_until_quiet
+from steps.bench_traffic import Traffic, sent_twice
 from steps.testing import CHROMIUM_ARGUMENTS, find_chromium
 
 Note = Callable[[str, "float | None"], None]
@@ -53,9 +53,9 @@ def visit(context: BrowserContext, url: str) -> Page:
 
 def settle(page: Page, traffic: Traffic) -> None:
     """Wait until the page asks for nothing more and its service worker, if it has one, is installed."""
-    wait_until_quiet(traffic, page.wait_for_timeout)
+    traffic.wait_until_quiet()
     page.evaluate(INSTALLED)
-    wait_until_quiet(traffic, page.wait_for_timeout)
+    traffic.wait_until_quiet()
 
 
 def live_seconds(page: Page | Frame) -> float:

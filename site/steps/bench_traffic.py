@@ -3,12 +3,12 @@
 import hashlib
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from steps.serve import Handler
 
 QUIET_SECONDS = 2.0  # without a request, after which a page is taken to have asked for all it wants
+LIMIT_SECONDS = 120.0
 PIECE = 1 << 16
 
 
@@ -18,25 +18,28 @@ class Traffic:
 
     sent: list[tuple[str, int, str]] = field(default_factory=list)
     answering: int = 0
-    last: float = 0.0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    changed: threading.Condition = field(default_factory=threading.Condition)
 
     def begin(self) -> None:
         """A request has come in."""
-        with self.lock:
-            self.answering += 1
-            self.last = time.monotonic()
+        self._answering(+1)
 
     def end(self) -> None:
         """A request has been answered."""
-        with self.lock:
-            self.answering -= 1
-            self.last = time.monotonic()
+        self._answering(-1)
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether nothing has been asked for a while."""
-        return not self.answering and time.monotonic() - self.last > QUIET_SECONDS
+    def _answering(self, more: int) -> None:
+        with self.changed:
+            self.answering += more
+            self.changed.notify_all()
+
+    def wait_until_quiet(self) -> None:
+        """Wait until the page asks for nothing more."""
+        until = time.monotonic() + LIMIT_SECONDS
+        with self.changed:
+            while self.changed.wait(QUIET_SECONDS) or self.answering:
+                if time.monotonic() > until:
+                    raise SystemExit(f"build.py: the page still asks for files after {LIMIT_SECONDS:.0f} s")
 
     @property
     def bytes(self) -> int:
@@ -85,12 +88,3 @@ def counting(traffic: Traffic) -> type[Handler]:
                 traffic.sent.append((self.path, written, digest.hexdigest()))
 
     return Counting
-
-
-def wait_until_quiet(traffic: Traffic, wait: Callable[[float], None], limit_seconds: float = 120) -> None:
-    """Call `wait` with milliseconds until the page asks for nothing more."""
-    begun = time.monotonic()
-    while not traffic.is_quiet:
-        if time.monotonic() - begun > limit_seconds:
-            raise SystemExit(f"build.py: the page still asks for files after {limit_seconds} s")
-        wait(100)

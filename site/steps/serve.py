@@ -12,7 +12,6 @@ CONTENT_TYPES = {
     ".json": "application/json",
     ".css": "text/css",
     ".html": "text/html; charset=utf-8",
-    ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
     ".toml": "text/plain; charset=utf-8",
     ".zst": "application/octet-stream",

@@ -26,7 +26,7 @@ def test_a_preset_is_its_name():
 
 
 @given(states())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @example({"model": "muse-spark-open", "mix": "32K:1,128K:1", "hbm": "288.4 GB"})
 def test_opened_again_it_is_the_same_state(texts):
     before = State(texts)
@@ -40,7 +40,7 @@ def test_opened_again_it_is_the_same_state(texts):
 
 
 @given(states(), states())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_both_states_of_a_comparison_come_back(texts, other):
     a, b = State(other), State(texts)
     query = link.write(b.given(), stated(a.envelope))
@@ -87,7 +87,7 @@ def test_an_endless_link_is_not_read():
 
 
 @given(st.dictionaries(st.text(max_size=20), st.one_of(hostile, st.text(max_size=60)), max_size=6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_address_opens(pairs):
     query = "?" + "&".join(f"{quote(key)}={quote(value)}" for key, value in pairs.items())
     found = link.read(query)
@@ -95,7 +95,7 @@ def test_any_address_opens(pairs):
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_opens(query):
     assert State(link.read(query).texts).errors == {}
 

@@ -1,7 +1,6 @@
-"""The page as a reader meets it: what it shows, what follows from what is done, and that nothing typed becomes markup."""
+"""The page as a reader meets it: what it shows, and what follows from what is done."""
 
 import json
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,7 @@ from envelope.records import Change
 from envelope.scenario import FIELDS, resolve
 from envelope.sections import Content, Section, sections
 from tests.app.reader import Element, Reader
-from tests.app.strategies import edits, hostile, states
+from tests.app.strategies import states
 
 PRESETS = catalog.slugs()
 
@@ -218,7 +217,7 @@ class TestFollowing:
         assert [one["text"] for one in reader.told("say")] == ["Fits · 38 sessions at 1M"]
 
     @given(states())
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     def test_any_state_can_be_shown(self, texts):
         reader = Reader()
         reader.do("go", query="?" + "&".join(f"{key}={value}" for key, value in texts.items() if value.isalnum()))
@@ -387,65 +386,3 @@ class TestCatalogue:
     @pytest.mark.parametrize("query", ["?data=2026-10-15", "?data=2026-09-01&machine=hgx-h200", "?data=2026-09-01&gpu_hour=5", "?context=1M", "?data=soon"])
     def test_says_nothing_where_nothing_changed_for_the_state(self, query: str):
         assert Reader(query).region("notices").text == ""
-
-
-class TestEmbed:
-    def test_shows_one_chart_its_inputs_and_the_way_back(self):
-        reader = Reader("?model=muse-spark-open&context=1M&show=pool-ratio&fields=context,chunk", embedded=True)
-        assert [row.attributes["data-row"] for row in reader.region("fields").all("div")] == ["context", "chunk"]
-        assert list(reader.page.drawn.mounted) == ["pool-ratio"]
-        assert reader.region("shown").one("h3").text == "The default ratio fits 11 of 38 sessions"
-        assert reader.region("back").one("a").attributes["href"] == f"./?v=1&data={catalog.date()}&model=muse-spark-open&context=1M"
-
-    def test_never_adds_a_step_to_the_history_around_it(self):
-        reader = Reader("?show=quantities&fields=context", embedded=True)
-        reader.commit("context", "1M")
-        assert [one["settled"] for one in reader.told("address")] == [False]
-        assert reader.told("address")[0]["query"].endswith("&context=1M&show=quantities&fields=context")
-
-    @pytest.mark.parametrize("section", sections(), ids=lambda one: one.key)
-    def test_shows_any_section(self, section):
-        reader = Reader(f"?show=section-{section.key}", embedded=True)
-        assert reader.region("shown").all("h3")[0].text == section.title
-
-    def test_says_what_it_cannot_show(self):
-        reader = Reader("?show=moon&fields=context,nonsense", embedded=True)
-        assert "There is no 'moon' to show" in reader.region("notices").text
-        assert "'nonsense' is not an input" in reader.region("notices").text
-
-
-class TestHostileText:
-    """Whatever is typed or linked stays text: it adds no element, no handler and no address."""
-
-    @staticmethod
-    def assert_harmless(top: Element) -> None:
-        for element in top.all():
-            assert element.name not in ("script", "img", "svg", "object", "embed", "base", "link", "meta")
-            assert not any(name.startswith("on") for name in element.attributes)
-            assert not (element.attributes.get("href") or "").lower().startswith("javascript")
-
-    @given(hostile, edits())
-    @settings(max_examples=40, deadline=None)
-    def test_typed(self, text, edit):
-        reader = Reader()
-        for key in ("name", "groups", "context", edit[0]):
-            reader.type(key, text)
-        for name in reader.page._shown:
-            self.assert_harmless(reader.region(name))
-
-    @given(hostile)
-    @settings(max_examples=20, deadline=None)
-    def test_in_an_address(self, text):
-        reader = Reader(f"?model={quote(text)}&context={quote(text)}&{quote(text)}={quote(text)}&data={quote(text)}&a.batch={quote(text)}")
-        self.assert_harmless(reader.page_html)
-        self.assert_harmless(reader.region("notices"))
-
-    def test_the_name_of_a_model_is_shown_as_typed(self):
-        reader = Reader()
-        reader.do("read_config", text=catalog.model("gpt-oss-120b").config.decode())
-        reader.do("use_config")
-        reader.commit("name", "<b>mine</b>")
-        assert reader.page.state.errors == {}
-        reader.do("pin")
-        assert "A: <b>mine</b> on" in reader.region("compared").text
-        self.assert_harmless(reader.region("compared"))

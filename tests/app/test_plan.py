@@ -50,7 +50,7 @@ def test_no_two_labels_of_a_preset_meet_and_the_main_charts_leave_none_out(model
                 assert [" ".join(label.lines) for label in plan.labels] == [mark.label for mark in chart.marks]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(states(), st.sampled_from(catalog.slugs()))
 def test_no_two_labels_meet_in_any_state_beside_any_pinned_one(inputs: dict[str, str], pinned: str):
     here, there = evaluate(**inputs), evaluate(pinned)

@@ -56,7 +56,7 @@ class TestTyping:
         assert state.texts == {}
 
     @given(st.lists(edits(), max_size=12))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def test_whatever_is_typed_there_is_an_envelope_and_a_message_for_each_error(self, typed):
         state = State()
         for key, text in typed:
@@ -132,7 +132,7 @@ class TestUndo:
         assert not state.can_redo
 
     @given(st.lists(edits(), min_size=1, max_size=8))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     def test_undo_all_the_way_and_back(self, typed):
         state = State()
         seen = [dict(state.texts)]
@@ -173,14 +173,14 @@ class TestUsable:
         assert "model" not in kept and errors
 
     @given(st.lists(edits(), max_size=8).map(dict))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def test_always_ends_with_something_to_evaluate(self, texts):
         kept, errors = usable({key: text for key, text in texts.items() if text.strip()})
         assert State(kept).errors == {}
         assert all(error.message for error in errors)
 
     @given(states())
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     def test_keeps_all_of_a_good_state(self, texts):
         assert usable(texts) == (texts, ())
         assert set(State(texts).changes()) <= set(BY_KEY)

@@ -49,7 +49,7 @@ def mutations(draw):
     return values
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(mutations())
 def test_a_model_or_a_refusal(values):
     try:
@@ -88,7 +88,7 @@ def slips(draw):
     return name, key, values
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(slips())
 def test_never_another_model_without_a_word(slip):
     """One slip gives the same model, or something newly assumed or listed, or a refusal."""

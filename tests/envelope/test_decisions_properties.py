@@ -20,28 +20,28 @@ money = st.fractions(0, 100, max_denominator=1000)
 times = st.fractions("1/1000", 10, max_denominator=10_000)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(presets, contexts, st.integers(1, 2**20))
 def test_sessions_never_rise_with_context(preset, context, more):
     shorter, longer = (evaluate(preset, context=length).value("sessions") for length in (context, context + more))
     assert longer <= shorter
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(["muse-spark-open", "gpt-oss-120b"]), contexts, ratios)
 def test_no_ratio_beats_the_best(preset, context, ratio):
     envelope = evaluate(preset, context=context)
     assert sessions_at(envelope.evaluation, ratio) <= envelope.value("sessions")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(1, 200_000), st.integers(1, 3)), min_size=1, max_size=4), ratios)
 def test_no_ratio_beats_the_best_of_a_mix(mix, ratio):
     envelope = evaluate(mix=tuple(mix))
     assert sessions_at(envelope.evaluation, ratio) <= envelope.value("pool_mix_sessions") == envelope.value("sessions")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(["muse-spark-open", "gpt-oss-120b", "qwen3-235b", "deepseek-v3"]), st.integers(2, 64), st.integers(1, 500), st.integers(1, 500))
 def test_the_expert_byte_ratio_falls_with_batch(preset, block, batch, more):
     e = evaluate(preset, verify_tokens=block).evaluation
@@ -49,7 +49,7 @@ def test_the_expert_byte_ratio_falls_with_batch(preset, block, batch, more):
     assert 1 - 1e-12 <= many <= few * (1 + 1e-12) <= block * (1 + 1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(presets, st.integers(1, 511))
 def test_cost_falls_with_batch_up_to_the_cap(preset, batch):
     e = evaluate(preset).evaluation
@@ -57,7 +57,7 @@ def test_cost_falls_with_batch_up_to_the_cap(preset, batch):
     assert cost_of(e, batch + 1, session) < cost_of(e, batch, session)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 512), st.integers(1, 512))
 def test_a_larger_cap_never_costs_more(one, other):
     low, high = sorted((one, other))
@@ -86,7 +86,6 @@ class TestBenchmark:
         load = benchmark.Load(one, total, gpus, sessions)
         assert load.turn_seconds * load.turns_per_second == sessions
 
-    @settings(deadline=None)
     @given(st.integers(1, 60), st.integers(1, 100_000), st.integers(1, 2000))
     def test_shares_of_tokens_and_of_the_bill_sum_to_one(self, turns, first, output):
         envelope = evaluate(gpus=4, turns=turns, first_turn=first, output_tokens=output)
@@ -105,7 +104,7 @@ class TestBenchmark:
 
 
 class TestRanks:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(models(), st.sampled_from([1, 2, 4, 8]), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2]), st.sampled_from([1, 2, 4, 8]), st.sampled_from(["bf16", "fp8", "nvfp4"]))
     def test_ranks_hold_at_least_the_file(self, model, tp, dp, pp, ep, format):
         gpus = tp * dp * pp
@@ -114,7 +113,7 @@ class TestRanks:
         placed = parallelism.placement(model, split, layout, total_bytes(model, split))
         assert placed.fullest.total * gpus >= placed.cluster >= total_bytes(model, split)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(models(), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2]), st.sampled_from(["bf16", "nvfp4"]))
     def test_parts_on_ranks_add_up_to_the_file_the_fullest_rank_and_all_of_them(self, model, tp, dp, pp, format):
         assume(pp <= model.layers)
@@ -125,7 +124,7 @@ class TestRanks:
         assert sum(one.cluster for one in parts) == placed.cluster
         assert all(one.cluster == one.file * dp * tp for one in parts if one.kind == "copied")
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(models(), st.sampled_from([1, 2, 4, 8]))
     def test_more_data_parallel_ranks_never_hold_more_each(self, model, dp):
         split = Split("bf16")
@@ -173,7 +172,7 @@ class TestCycle:
 
 
 class TestAdmission:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.integers(0, 10**11), st.integers(0, 10**5))
     def test_a_drafter_never_admits_more(self, weights, each):
         alone, beside = evaluate(), evaluate(draft_weight_bytes=weights, draft_cache_bytes_per_token=each)

@@ -190,14 +190,14 @@ class TestAnyModel:
         text = f"h64.v100~{full}x_full.q8.kv{heads}.k{width}_ff.w128"
         return groups.read(text + (f"~{sliding}x_sliding.q8.kv{heads}.k{width}.win{window}_ff.w128" if sliding else ""))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(shapes, st.integers(1, 64), st.sampled_from(("0.11.0", "0.19.0", "0.20.2", "0.27.1", "0.33.0")))
     def test_tokens_never_rise_with_bytes_per_token(self, shape, gibs, version):
         one = self.build(shape)
         narrow, wide = (layout(one, version, 8192, cache=cache).concurrency(Fraction(gibs * GIB)) for cache in ("fp8", "bf16"))
         assert wide <= narrow
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(shapes, st.integers(1, 10**12), st.integers(1, 10**12))
     def test_more_memory_never_holds_less(self, shape, less, more):
         assume(less <= more)
@@ -205,7 +205,7 @@ class TestAnyModel:
         assert plan.blocks(Fraction(less)) <= plan.blocks(Fraction(more))
         assert plan.concurrency(Fraction(less)) <= plan.concurrency(Fraction(more))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(shapes, st.integers(GIB, 64 * GIB))
     def test_the_largest_length_fits_and_the_next_does_not(self, shape, memory):
         plan = layout(self.build(shape))
@@ -214,21 +214,21 @@ class TestAnyModel:
         usable = plan.usable(Fraction(memory))
         assert plan.request_bytes(largest) <= usable < plan.request_bytes(largest + 1)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(shapes, st.integers(1, 10**6), st.integers(1, 10**6))
     def test_a_longer_request_never_needs_less(self, shape, one, other):
         plan = layout(self.build(shape))
         short, long = sorted((one, other))
         assert plan.request_blocks(short) <= plan.request_blocks(long)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(shapes)
     def test_every_layer_is_in_one_group(self, shape):
         one = self.build(shape)
         places = [place for group in layout(one).groups for part, _ in group.parts for place in part]
         assert sorted(places) == list(range(one.layers))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(shapes, st.integers(10**6, 10**12), st.fractions(Fraction(1, 100), 1), st.sampled_from((1, 64, 256)))
     def test_pools_fit_their_memory_and_fill_it_to_a_page(self, shape, memory, ratio, page):
         one = sglang.cell(stored_by(self.build(shape), 1, CacheFormat()), release("0.5.23"), True)
@@ -236,7 +236,7 @@ class TestAnyModel:
         assert found.full * one.full + found.sliding * one.sliding <= memory
         assert (found.full + page) * one.per_full_token(ratio) > memory
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(shapes, st.sampled_from(("vllm", "sglang", "plain")), st.sampled_from(("8K", "64K")))
     def test_engine_figures_never_change_the_plain_ones(self, shape, engine, context):
         given = {"model": "custom", "groups": groups.write(self.build(shape)), "context": context, "gpus": "1"}

@@ -176,12 +176,12 @@ class TestHostile:
         assert result["kv_memory_per_rank"] == 5 * GIB and result["engine"] == "vllm"
         assert "max_model_len" not in result.given and "tp" not in result.given
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.text(max_size=400))
     def test_any_text_is_read(self, text):
         assert read(text).cut is False
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(st.lists(st.sampled_from((VLLM + SGLANG + TENSORRT).splitlines()), max_size=12), st.integers(0, 10**17))
     def test_any_mixture_of_lines_is_reported(self, lines, number):
         mixed = "\n".join(lines).replace("367404", str(number))

@@ -244,7 +244,7 @@ class TestAnyModel:
         envelope = evaluate("custom", groups="h64.v64~1x_csa.q4.d64.by4.win8.qr8.or8.og1_none~1x_full.q4.kv4.k16_none", engine="sglang")
         assert "compressed attention is laid out" in envelope["kv_memory_per_rank"].reason
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(models(), st.sampled_from(["vllm", "sglang", "sglang-unified", "plain"]), contexts)
     def test_every_quantity_has_a_value_or_a_reason(self, model, engine, context):
         envelope = evaluate("custom", groups=groups.write(model), engine=engine, context=context)
@@ -255,27 +255,27 @@ class TestAnyModel:
 
 
 class TestProperties:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(presets, contexts, contexts)
     def test_sessions_never_rise_with_context(self, preset, one, other):
         short, long = sorted((one, other))
         fewer, more = (evaluate(preset, context=context).value("sessions") for context in (long, short))
         assert fewer <= more
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(presets, contexts)
     def test_no_layout_beats_the_ceiling(self, preset, context):
         envelope = evaluate(preset, context=context)
         assert envelope.value("sessions") <= envelope.value("ceiling_sessions")
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(presets, st.integers(1, 512), st.integers(1, 512))
     def test_a_bigger_batch_reads_more_per_step_and_less_per_token(self, preset, one, other):
         small, large = (evaluate(preset, batch=batch) for batch in sorted((one, other)))
         assert small.value("bytes_per_step") <= large.value("bytes_per_step") * (1 + 1e-12)
         assert small.value("bytes_per_output_token") * (1 + 1e-12) >= large.value("bytes_per_output_token")
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(presets, st.sampled_from(["8", "16"]))
     def test_more_gpus_never_hold_fewer_sessions_than_the_smallest_that_fits(self, preset, gpus):
         assert evaluate(preset, gpus=gpus).value("sessions") >= (1 if int(gpus) >= evaluate(preset).value("gpus_minimum") else 0)

@@ -150,20 +150,20 @@ def inputs(draw: st.DrawFn) -> dict[str, str]:
 
 
 class TestRoundTrip:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(inputs())
     def test_texts_written_back_resolve_to_the_same_values(self, given):
         scenario = resolve(given)
         assert resolve(dict(scenario.given)).values == scenario.values
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(inputs())
     def test_stating_every_default_changes_nothing(self, given):
         scenario = resolve(given)
         whole = {field.key: scenario.text(field.key) for field in FIELDS if scenario.text(field.key)}
         assert resolve(whole).values == scenario.values
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.dictionaries(st.sampled_from(sorted(BY_KEY)), st.text(max_size=12), max_size=4))
     def test_no_text_raises_anything_but_an_input_error(self, given):
         scenario, errors = attempt(given)

@@ -150,6 +150,8 @@ def test_a_page_of_the_old_version_goes_on_with_its_files_and_says_there_is_a_ne
     expect(page.locator("#newer")).to_be_empty()
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as when the reader comes back to it
     expect(page.locator("#newer[role=status]")).to_contain_text("A new version is here", timeout=START_MILLISECONDS)
+    page.locator("input[data-key=context]").first.fill("1M")
+    expect(page.locator("[data-region=answer]")).to_contain_text("38 sessions")
 
     other = open_live(page.context.new_page())
     assert old in boot_address(other)
