@@ -188,11 +188,6 @@ def _bare(words: str) -> str:
     return "".join(words.lower().replace("tokens", "").split()).replace(",", "").replace("$", "")
 
 
-def whole(state: State, folded: frozenset[str]) -> Markup:
-    """The form in one piece, for a first view."""
-    return join(tag("div", group(state, name, folded), data_region=region(name)) for name in groups())
-
-
 def region(name: str) -> str:
     """The name of the page's region that holds a group."""
     return f"inputs-{name.lower()}"

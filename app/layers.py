@@ -12,6 +12,7 @@ from envelope.model import Model
 from envelope.units import text, token_text
 
 from app.markup import Markup, button, join, tag
+from app.sections import fold
 from app.state import State
 
 FOLD = "layers"  # the name of the table's fold
@@ -32,15 +33,8 @@ Pairs = tuple[tuple[str, str], ...]
 
 @lru_cache(maxsize=8)
 def _folded(model: Model, original: Model | None, context: int, cache_format: str, opened: bool, typed: Pairs, errors: Pairs, is_changed: bool) -> Markup:
-    return tag(
-        "details",
-        tag("summary", tag("h3", "Layers"), tag("span", in_words(model), class_="answer")),
-        tag("div", _table(model, original, context, cache_format, typed, errors, is_changed), class_="content") if opened else None,
-        open=opened,
-        data_fold=FOLD,
-        class_="section",
-        id="section-layers",
-    )
+    content = _table(model, original, context, cache_format, typed, errors, is_changed) if opened else None
+    return fold(FOLD, "Layers", in_words(model), content)
 
 
 def in_words(model: Model) -> str:

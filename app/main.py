@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import panel as pn
 from bokeh.document import Document
 
@@ -32,7 +34,7 @@ class Page:
         self.drawn = Drawn(self.state)
         self._owed: Regions = {}
         document.add_root(self.browser.door)
-        self._shown = _made(self._regions())
+        self._shown = page.made(self._regions(self.state, self.drawn))
         self._shown_stale = False
         self._draw()
         for key in self.drawn.mounted:
@@ -77,14 +79,14 @@ class Page:
             return
         self._actions.act(message)
         self.drawn = Drawn(self.state)
-        regions = self._regions()
+        regions = self._regions(self.state, self.drawn)
         unseen = message.get("unseen", ())
         self._owed = {name: make for name, make in regions.items() if name in unseen}
         self._show({name: make for name, make in regions.items() if name not in unseen}, rest=not self._owed)
 
     def _show(self, regions: Regions, *, rest: bool) -> None:
         """Show those of the regions, and of their charts, that are no longer what the page has."""
-        made = _made(regions)
+        made = page.made(regions)
         self.browser.show({name: html for name, html in made.items() if self._shown.get(name) != html})
         self._shown |= made
         if self.state.stale != self._shown_stale:
@@ -99,12 +101,12 @@ class Page:
 
     def _rehearse(self, turn: int) -> None:
         """Make the regions of a state nearby and show them to nobody: what an edit runs is compiled then."""
-        nearby = State(self.state.texts)
+        nearby = copy(self.state)
         nearby.type("context", str(self.state.envelope.scenario["context"] + turn))
-        _made(page.regions(nearby, self.view, Drawn(nearby)))
+        page.made(self._regions(nearby, Drawn(nearby)))
 
-    def _regions(self) -> Regions:
-        return embed.regions(self.embed, self.state, self.view, self.drawn) if self.embed else page.regions(self.state, self.view, self.drawn)
+    def _regions(self, state: State, drawn: Drawn) -> Regions:
+        return embed.regions(self.embed, state, self.view, drawn) if self.embed else page.regions(state, self.view, drawn)
 
     def _draw(self) -> None:
         """Put the data of every mounted chart into its figure, made when first needed."""
@@ -118,10 +120,6 @@ class Page:
         """Let the chart that the pointer is on answer it; a new answer repaints the chart, so the others wait until they are asked."""
         if key in self.drawn.mounted:
             self.figures[key].explain()
-
-
-def _made(regions: Regions) -> dict[str, str]:
-    return {name: str(make() or "") for name, make in regions.items()}
 
 
 def main() -> None:

@@ -78,6 +78,11 @@ def regions(state: State, view: View, drawn: Drawn) -> Regions:
     return made
 
 
+def made(regions: Regions) -> dict[str, str]:
+    """The HTML of regions by name."""
+    return {name: str(make() or "") for name, make in regions.items()}
+
+
 def _heading(drawn: Drawn, key: str) -> Markup:
     """What stands above a chart of the skeleton, whose place is always there."""
     drawn.mounted[key] = None

@@ -27,16 +27,14 @@ def page_view(slug: str) -> Markup:
     """A preset's default state as the page shows it: what stands in #page."""
     state = State({"model": slug})
     drawn = Drawn(state)
-    made = {name: str(make() or "") for name, make in page.regions(state, View(), drawn).items()}
-    return _pictured(page.whole(made), drawn)
+    return _pictured(page.whole(page.made(page.regions(state, View(), drawn))), drawn)
 
 
 def embed_view(slug: str, show: str) -> Markup:
     """A preset's default state as a frame shows it, without inputs."""
     state, shown = State({"model": slug}), Embed(show)
     drawn = Drawn(state)
-    made = {name: str(make() or "") for name, make in embed.regions(shown, state, View(), drawn).items()}
-    return _pictured(embed.whole(shown, made), drawn)
+    return _pictured(embed.whole(shown, page.made(embed.regions(shown, state, View(), drawn))), drawn)
 
 
 def without_scripts(slug: str) -> Markup:

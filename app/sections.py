@@ -53,15 +53,16 @@ def folded(state: State, opened: frozenset[str], drawn: Charts) -> Markup:
 
 
 def _section(state: State, section: Section, opened: bool, drawn: Charts) -> Markup:
-    return _fold(section.key, section.title, section.answer(state.envelope), content(state, section, drawn) if opened else None)
+    return fold(section.key, section.title, section.answer(state.envelope), content(state, section, drawn) if opened else None)
 
 
 def _all_numbers(state: State, opened: bool) -> Markup:
     content = quantities.everything(state.envelope) if opened else None
-    return _fold(ALL_NUMBERS, "All numbers", "every quantity with its working", content)
+    return fold(ALL_NUMBERS, "All numbers", "every quantity with its working", content)
 
 
-def _fold(key: str, title: str, answer: str, content: Markup | None) -> Markup:
+def fold(key: str, title: str, answer: str, content: Markup | None) -> Markup:
+    """A folding part: its answer in its header, and its content while it is open."""
     return tag(
         "details",
         tag("summary", tag("h3", title), tag("span", answer, class_="answer")),

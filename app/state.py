@@ -9,7 +9,7 @@ from envelope.fields.architecture import CUSTOM
 from envelope.fields.base import InputError
 from envelope.layer_table import CellError
 from envelope.model import Model
-from envelope.scenario import BY_KEY, FIELDS, Assumption, Scenario, attempt
+from envelope.scenario import BY_KEY, FIELDS, Assumption, Scenario, attempt, read_groups
 
 Texts = Mapping[str, str]
 
@@ -87,7 +87,7 @@ class State:
         scenario = self.envelope.scenario
         if scenario.preset is not None:
             return published.architecture(scenario["model"])
-        return groups.read(self._origin["groups"]) if "groups" in self._origin else None
+        return read_groups(self._origin["groups"]) if "groups" in self._origin else None
 
     def given(self) -> dict[str, str]:
         """The last good state in canonical texts: the model, and what differs from its preset."""

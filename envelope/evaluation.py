@@ -88,7 +88,6 @@ class Quantity:
         """Inputs that would give it a value; empty where there is one."""
         return self.kept.missing
 
-
     @property
     def key(self) -> str:
         """Stable name."""
@@ -169,7 +168,8 @@ class Evaluation:
                 reason, missing = str(unavailable), unavailable.inputs
             finally:
                 met, self._tiers_met = self._tiers_met, tiers
-                read, self.scenario.reads = self.scenario.reads, reads
+                read = self.scenario.reads
+                self.scenario.reads = reads | read
             kept = self._kept[key] = Kept(result, reason, met, read, missing)
         self.scenario.reads |= kept.reads
         return kept
@@ -183,7 +183,7 @@ class Evaluation:
 
         `make` reads of this evaluation only, and what it returns holds nothing of it.
         """
-        kept = self._keep(key, make)
+        kept = self._keep(("once", key), make)
         self._tiers_met |= kept.tiers
         if kept.reason:
             raise Unavailable(kept.reason, *kept.missing)

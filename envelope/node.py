@@ -31,4 +31,4 @@ class Budget:
     @property
     def per_gpu(self) -> Fraction:
         """Bytes left for caches on one GPU."""
-        return self.hbm * self.fraction - self.weights / self.gpus
+        return self.pool / self.gpus

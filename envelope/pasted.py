@@ -63,7 +63,10 @@ def states(config: str, key: str) -> bool | None:
 
 def _owner(config: str, key: str) -> tuple[dict, dict, str]:
     """(all values, the object that holds the key, its name there)."""
-    values = json.loads(config)
+    try:
+        values = json.loads(config)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
     *path, name = key.split(".")
     owner = values
     for step in path:

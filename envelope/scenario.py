@@ -196,7 +196,7 @@ def _choose_model(known: Known, edits: dict[str, int]) -> None:
 
 
 # A keystroke in any field reads a pasted model's layers again.
-_read_groups = lru_cache(maxsize=16)(groups.read)
+read_groups = lru_cache(maxsize=16)(groups.read)
 
 
 def _replace_layers(known: Known, edits: dict[str, int]) -> None:
@@ -204,7 +204,7 @@ def _replace_layers(known: Known, edits: dict[str, int]) -> None:
     if text is None:
         return
     try:
-        model = _read_groups(str(text))
+        model = read_groups(str(text))
     except ValueError as error:
         raise InputError("groups", text, str(error)) from None
     known.model_edited = model != known.model

@@ -63,7 +63,7 @@ class Section:
         """What the open section shows; where something is missing, the sentence that says so and the inputs for it."""
         missing: tuple[str, ...] = ()
         try:
-            self.find_answer(envelope)
+            envelope.once(("answer", self.key), self.find_answer)
         except Unavailable as unavailable:
             missing = unavailable.inputs
         try:

@@ -25,8 +25,8 @@ const scripts = () =>
     ),
   );
 
-let drawing = embedded ? null : painted.then(scripts);
-const baked = plain && {{has_snapshot}} ? new Baked(`${APP}live`, drawing) : null;
+let drawing = embedded || start.hasFailed() ? null : painted.then(scripts);
+const baked = drawing && plain && {{has_snapshot}} ? new Baked(`${APP}live`, drawing) : null;
 
 async function boot() {
   root.dataset.state = "starting";

@@ -53,8 +53,12 @@ class Late:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] not in self.names:
             return None
-        self.names = ()
-        js.late_files()
+        names, self.names = self.names, ()  # what the files need themselves is there
+        try:
+            js.late_files()
+        except BaseException:
+            self.names = names  # the next import tries again
+            raise
         importlib.invalidate_caches()
         return importlib.machinery.PathFinder.find_spec(name, path, target)
 finder = importlib.machinery.PathFinder

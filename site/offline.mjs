@@ -26,7 +26,10 @@ async function look(registration) {
   const place = document.getElementById("newer");
   if (!newest || place.childElementCount || (await editionOf(newest)) === EDITION) return;
   const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Reload" });
-  button.addEventListener("click", () => reload(registration));
+  button.addEventListener("click", () => {
+    button.disabled = true; // the other version may take a moment to come
+    reload(registration);
+  });
   place.replaceChildren("A new version is here. ", button);
 }
 

@@ -117,6 +117,7 @@ function lateFiles(python) {
     request.open("GET", address, false);
     request.overrideMimeType("text/plain; charset=x-user-defined");
     request.send();
+    if (request.status !== 200) throw new MissingFile(address, request.status);
     return Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0) & 255);
   });
   python.FS.writeFile("/lib/python314.zip", library);

@@ -30,6 +30,7 @@ async function unpackedAnswer(path, type) {
       if (done) sink.close();
       else sink.enqueue(value);
     },
+    cancel: () => chunks.return(),
   });
   return new Response(body, { headers: { "Content-Type": type } });
 }

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from envelope.units import GIB
 
-
 _N = r"(\d[\d,]{0,17})"
 _D = r"(\d[\d,]{0,9}(?:\.\d{1,6})?)"
 

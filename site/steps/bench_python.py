@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-# Both end in `times`, milliseconds. Every turn has a state or a text not seen before, so no result is remembered;
-# what depends on the model alone is, as on an edit.
+# Both end in `times`, milliseconds. Every turn has a state or a text not seen before; what does not rest on the
+# context is taken over from the turn before, as on an edit.
 EVALUATE = """
 import time
 from envelope import catalog, evaluate

@@ -27,7 +27,7 @@ class TestConfig:
         assert cards(reader)["resident_parameters"] == "235.1 B"
         assert len(reader.page.query) <= 2000
 
-    @pytest.mark.parametrize("text", [" ", "{", "[]", '{"model_type": 1}', "<script>"])
+    @pytest.mark.parametrize("text", [" ", "{", "[]", '{"model_type": 1}', "<script>", pytest.param("[" * 100_000, id="deep")])
     def test_a_config_that_cannot_be_read_is_refused_in_words(self, text: str):
         reader = Reader()
         reader.do("read_config", text=text)
