@@ -15,6 +15,7 @@ VERSION = "1"
 PINNED = "a."  # what state A has instead, when two are compared; an empty value means A leaves the input alone
 _SAFE = ":,/~@;!*()'$"  # readable, and without meaning inside a query
 _LONGEST = 20_000  # characters read at all
+_MOST_NAMED = 5  # unknown inputs, each in a sentence of its own
 _OTHER = ("show", "fields", "open")  # what a frame shows and offers; which sections are open
 _NOT_INPUTS = frozenset({"v", "data", *_OTHER})
 
@@ -57,7 +58,9 @@ def read(query: str) -> Link:
     known = {key: text for key, text in found.items() if key in BY_KEY}
     pinned = {key.removeprefix(PINNED): text for key, text in found.items() if key.startswith(PINNED) and key.removeprefix(PINNED) in BY_KEY}
     ignored = found.keys() - known.keys() - _NOT_INPUTS - {PINNED + key for key in pinned}
-    problems += [f"The link's {key[:40]!r} is not an input here and was ignored." for key in sorted(ignored)]
+    problems += [f"The link's {key[:40]!r} is not an input here and was ignored." for key in sorted(ignored)[:_MOST_NAMED]]
+    if len(ignored) > _MOST_NAMED:
+        problems.append(f"{len(ignored) - _MOST_NAMED:,} more names of the link are no inputs here either.")
     texts, errors = usable({key: text for key, text in known.items() if text.strip()})
     problems += [_problem(error) for error in errors]
     return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in _OTHER if key in found})

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 
 from envelope import checkpoint, groups
 from envelope.config import Reading, storage
+from envelope.config.keys import parse
 from envelope.fields.architecture import CUSTOM
 from envelope.scenario import Assumption
+
+_LONGEST_VALUE = 1000  # characters typed for one key; deep nesting in more would exhaust the stack of a browser's Python
 
 
 def inputs(reading: Reading, name: str = "") -> dict[str, str]:
@@ -36,6 +39,8 @@ def assumptions(reading: Reading, by_hand: Iterable[Assumption] = ()) -> tuple[A
 def filled(config: str, key: str, typed: str) -> tuple[str, Assumption]:
     """The config's text with one key, by its path, set to what was typed: JSON, or else a word. Raises ValueError."""
     values, owner, name = _owner(config, key)
+    if len(typed) > _LONGEST_VALUE:
+        raise ValueError(f"is longer than {_LONGEST_VALUE:,} characters")
     try:
         owner[name] = json.loads(typed)
     except ValueError:
@@ -63,10 +68,7 @@ def states(config: str, key: str) -> bool | None:
 
 def _owner(config: str, key: str) -> tuple[dict, dict, str]:
     """(all values, the object that holds the key, its name there)."""
-    try:
-        values = json.loads(config)
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
+    values = parse(config)
     *path, name = key.split(".")
     owner = values
     for step in path:

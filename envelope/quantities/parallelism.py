@@ -106,7 +106,7 @@ def balance(e: Evaluation, tokens: int) -> Found:
         raise Unavailable(f"ep {ep} exceeds the {moe.experts} experts")
     chance = experts.touched(moe.experts, moe.top_k, tokens) / moe.experts
     most = parallelism.busiest(held, chance, ep)
-    return Found(most / (held * chance), lambda: f"{shorten(most)} / {shorten(held * chance)} experts of {held} with {tokens:,} tokens in the step")
+    return Found(most / (held * chance), lambda: f"{shorten(most)} / {shorten(held * chance)} experts of {held} with {tokens:,} token{'' if tokens == 1 else 's'} in the step")
 
 
 @_quantity("parallel_idle_ranks", "Ranks without a token", "share", "(chance that one token picks no expert of a rank)^batch, per layer", "derived here from the coverage curve")

@@ -150,7 +150,7 @@ def host_breakeven_seconds(e: Evaluation) -> Found:
     if not each or not node:
         raise Unavailable("nothing grows per token" if not each else "the machine costs nothing, so holding a cache always pays")
     found = pricing.breakeven_seconds(float(price), float(held), float(each), node)
-    return Found(found, lambda: f"${shorten(float(price))}/1e6 × {text(held, 'bytes')} / ({text(each, 'bytes')} × {text(node * 3600, 'USD')} per hour)")
+    return Found(found, lambda: f"${shorten(float(price))} per 1,000,000 tokens × {text(held, 'bytes')} / ({text(each, 'bytes')} × {text(node * 3600, 'USD')} per hour)")
 
 
 DEFINITIONS = _registry.definitions

@@ -117,7 +117,7 @@ def node_cost(e: Evaluation) -> float:
     return pricing.node_usd_per_second(e.input("gpus"), float(rent))
 
 
-@_quantity("cost_per_million_output", "Per million output tokens", "USD", "gpus × gpu_hour / 3600 × step time at batch / batch × 1e6, batch = min(ceiling_sessions, max_batch)", SEED,
+@_quantity("cost_per_million_output", "Per million output tokens", "USD", "gpus × gpu_hour / 3600 × step time at batch / batch × 1,000,000, batch = min(ceiling_sessions, max_batch)", SEED,
            "prefill, idle time and everything a bandwidth bound leaves out")  # fmt: skip
 def cost_per_million_output(e: Evaluation) -> Found:
     batch = min(e["ceiling_sessions"], e.input("max_batch"))
@@ -125,7 +125,7 @@ def cost_per_million_output(e: Evaluation) -> Found:
         raise Unavailable("no session of this length fits")
     node = node_cost(e)
     step = step_at(e, batch)
-    return Found(pricing.per_million(node, step, batch), lambda: f"{text(node * 3600, 'USD')} per hour × {text(step, 'seconds')} / {batch:,} sessions × 1e6 tokens")
+    return Found(pricing.per_million(node, step, batch), lambda: f"{text(node * 3600, 'USD')} per hour × {text(step, 'seconds')} / {batch:,} sessions × 1,000,000 tokens")
 
 
 @_quantity("cache_breakeven_seconds", "Holding a cache pays for", "seconds", "cached_price × pool_bytes / (cache_bytes_per_token × node cost per second)", SEED,
@@ -139,7 +139,7 @@ def cache_breakeven_seconds(e: Evaluation) -> Found:
     if not node:
         raise Unavailable("the machine costs nothing, so holding a cache always pays")
     found = pricing.breakeven_seconds(float(price), float(pool), float(each), node)
-    return Found(found, lambda: f"${shorten(float(price))}/1e6 × {text(pool, 'bytes', 4)} / ({text(each, 'bytes', 4)} × {text(node * 3600, 'USD')} per hour) = {text(found, 'seconds')}")
+    return Found(found, lambda: f"${shorten(float(price))} per 1,000,000 tokens × {text(pool, 'bytes', 4)} / ({text(each, 'bytes', 4)} × {text(node * 3600, 'USD')} per hour) = {text(found, 'seconds')}")
 
 
 @_quantity("cache_breakeven_with_window_seconds", "… with the window counted", "seconds", "cached_price × mean length × sessions that fit / node cost per second", SEED)
@@ -154,7 +154,7 @@ def cache_breakeven_with_window_seconds(e: Evaluation) -> Found:
     if not node:
         raise Unavailable("the machine costs nothing, so holding a cache always pays")
     found = pricing.breakeven_seconds(float(price), float(pool), float(each), node)
-    return Found(found, lambda: f"${shorten(float(price))}/1e6 × {text(pool, 'bytes', 4)} / ({text(each, 'bytes', 4)} per token with windows × {text(node * 3600, 'USD')} per hour)")
+    return Found(found, lambda: f"${shorten(float(price))} per 1,000,000 tokens × {text(pool, 'bytes', 4)} / ({text(each, 'bytes', 4)} per token with windows × {text(node * 3600, 'USD')} per hour)")
 
 
 DEFINITIONS = _registry.definitions
