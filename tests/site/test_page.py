@@ -29,10 +29,12 @@ def headline(page: Page):
 def assert_drawn(page: Page, key: str, **inputs: str) -> None:
     """The chart in the document is the core's, as far as two mathematical libraries agree."""
     chart = CHARTS[key](evaluate(**inputs))
+    # Numbers are shown before the charts are drawn again.
+    marked = [float(mark.x) for mark in chart.marks]
+    page.wait_for_function(f"([name, marked]) => ({SOURCE})(name).x.join() === marked.join()", arg=[f"{key}-marks", marked])
     lines = page.evaluate(SOURCE, f"{key}-lines")
     assert lines["xs"] == [pytest.approx([float(x) for x in one.x], rel=1e-12) for one in chart.series]
     assert lines["ys"] == [pytest.approx([float(y) for y in one.y], rel=1e-12) for one in chart.series]
-    assert page.evaluate(SOURCE, f"{key}-marks")["x"] == [float(mark.x) for mark in chart.marks]
     labels = [label.replace("\n", " ") for label in page.evaluate(SOURCE, f"{key}-labels")["label"]]
     assert [mark.label for mark in chart.marks if mark.label not in labels] == []
 
@@ -162,7 +164,7 @@ class TestLookingCloser:
         field(page, "Context").press("Enter")
         row = page.get_by_role("row", name="Sessions 258 sessions")
         expect(row).to_have_text("Sessions258 sessions38 sessions−220 sessions0.147×")
-        assert "A: 128K: 258 at 0.0782" in page.evaluate(SOURCE, "pool-ratio-labels")["label"]
+        page.wait_for_function(f"(label) => ({SOURCE})('pool-ratio-labels').label.includes(label)", arg="A: 128K: 258 at 0.0782")
         again = open_live("?" + page.url.split("?")[1])
         expect(again.get_by_role("row", name="Sessions 258 sessions")).to_have_count(1)
 

@@ -76,6 +76,8 @@ def test_every_quantity_is_worked_at_a_state_that_gives_it_a_value(dist: Path) -
 @pytest.mark.parametrize("name", READING)
 def test_links_lead_to_files_and_anchors_of_the_site(dist: Path, method: Outline, name: str) -> None:
     for address in Outline(dist / name).addresses:
+        if address.startswith("data:image/svg+xml,"):  # the icon stands in the page
+            continue
         parts = urlsplit(address)
         assert not parts.scheme and not parts.netloc, address
         target = parts.path or name
