@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 
 from envelope.units import GIB, shorten
 
@@ -43,7 +43,7 @@ class Budget:
 
 def live_tokens(state: Fraction, fixed: Fraction, per_token: Fraction) -> int:
     """Tokens that may be live at once: what is left after the fixed reserve over what one live token grows."""
-    return max(0, floor((state - fixed) / per_token))
+    return max(0, (state - fixed) // per_token)
 
 
 def requests(state: Fraction, per_token: Fraction, tokens: int, fixed: Fraction | None, bounded: Fraction) -> int:
@@ -53,8 +53,8 @@ def requests(state: Fraction, per_token: Fraction, tokens: int, fixed: Fraction 
     """
     each = per_token * tokens
     if fixed is None:
-        return max(0, floor(state / (each + bounded)))
-    return max(0, floor((state - fixed) / each))
+        return max(0, state // (each + bounded))
+    return max(0, (state - fixed) // each)
 
 
 def demand(arrivals_per_second: Fraction, residence: Fraction) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -99,7 +100,17 @@ def _bounded(model: Model) -> tuple[tuple[tuple[int, int], ...], int]:
     return windows, sum(cache.state * cache.count for cache in caches)
 
 
+def group_values(model: Model, mix: Sequence[tuple[int, int]]) -> Fraction:
+    """Values one whole group of a mix of (context, count) keeps: growing, windows and state."""
+    windows, state = _bounded(model)
+    tokens = bounded = 0
+    for context, count in mix:
+        tokens += context * count
+        bounded += (sum(values * min(context, window) for values, window in windows) + state) * count
+    over, under = growing_per_token(model).as_integer_ratio()
+    return Fraction(over * tokens + under * bounded, under)
+
+
 def session_values(model: Model, context: int) -> Fraction:
     """Values one session of `context` tokens keeps: growing, windows and state."""
-    windows, state = _bounded(model)
-    return growing_per_token(model) * context + (sum(values * min(context, window) for values, window in windows) + state)
+    return group_values(model, ((context, 1),))

@@ -61,6 +61,6 @@ def spread(low: float, high: float, steps: int = _STEPS) -> tuple[float, ...]:
 def draw(envelope: Envelope, key: str, title: str, make: Callable[[Evaluation], Chart]) -> Chart:
     """Make a chart, or one that says why it does not apply."""
     try:
-        return envelope.once(("chart", key), lambda watched: make(watched.evaluation))
+        return envelope.evaluation.once(make)
     except Unavailable as unavailable:
         return Chart(key, title, "", "", "", "", "", reason=f"Not drawn: {unavailable}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from envelope.fields.base import InputError
@@ -39,19 +38,15 @@ def findings(envelope: Envelope) -> tuple[Finding, ...]:
 
     found = []
     for rule in ALL:
-        try:
-            finding = envelope.once(rule, partial(_spoken, rule))
-        except Unavailable:
-            # A rule about a number this state does not have has nothing to say.
-            continue
+        finding = envelope.once(_spoken, rule)
         if finding is not None:
             found.append(finding)
     return tuple(sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -one.cost)))
 
 
-def _spoken(rule: Rule, envelope: Envelope) -> Finding | None:
+def _spoken(envelope: Envelope, rule: Rule) -> Finding | None:
     try:
         return rule(envelope)
-    except InputError:
-        # Nor has one about a neighbour it cannot have.
+    except (Unavailable, InputError):
+        # A rule about a number this state does not have has nothing to say, nor one about a neighbour it cannot have.
         return None

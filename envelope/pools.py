@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, lcm, log10
+from math import floor, lcm, log10
 from typing import NamedTuple
 
 from envelope.cache import LayerCache
@@ -109,18 +109,28 @@ def sessions(pool: Fraction, cost: TokenCost, need: Demand, ratio: Fraction) -> 
 
 def sliding_share(cost: TokenCost, ratio: Fraction) -> Fraction:
     """Share of the cache memory a ratio gives to sliding layers: rS / (F + rS)."""
-    total = cost.full + ratio * cost.sliding
-    return ratio * cost.sliding / total if total else Fraction(0)
+    full, sliding, _, _ = cost.whole
+    over, under = ratio.as_integer_ratio()
+    total = full * under + sliding * over
+    return Fraction(sliding * over, total) if total else Fraction(0)
+
+
+def sliding_tokens(pool: Fraction, cost: TokenCost, ratio: Fraction) -> int:
+    """Whole tokens the sliding pool holds where a ratio divides `pool` bytes of one rank: r x pool / (F + rS)."""
+    full, sliding, _, scale = cost.whole
+    over, under = ratio.as_integer_ratio()
+    return pool.numerator * scale * over // (pool.denominator * (full * under + sliding * over))
 
 
 def binding_pool(cost: TokenCost, need: Demand, ratio: Fraction) -> str:
     """Name what runs out first at a ratio: `full`, `sliding`, `both` or `memory` where there is one pool."""
     if not cost.sliding or not cost.full or not need.sliding_tokens:
         return "memory"
-    sliding_limit = need.sliding_tokens / ratio
-    if sliding_limit == need.full_tokens:
+    over, under = ratio.as_integer_ratio()
+    sliding_asks, full_asks = need.sliding_tokens * under, need.full_tokens * over
+    if sliding_asks == full_asks:
         return "both"
-    return "sliding" if sliding_limit > need.full_tokens else "full"
+    return "sliding" if sliding_asks > full_asks else "full"
 
 
 def round_up(ratio: Fraction) -> Fraction:
@@ -133,4 +143,4 @@ def round_up(ratio: Fraction) -> Fraction:
     magnitude = floor(log10(ratio)) + 1
     decimals = max(min(4, 3 - magnitude), 2 - magnitude)
     scale = 10**decimals
-    return Fraction(ceil(ratio * scale), scale)
+    return Fraction(-(-ratio.numerator * scale // ratio.denominator), scale)

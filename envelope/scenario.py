@@ -105,8 +105,7 @@ class Scenario:
     @cached_property
     def tiers(self) -> dict[str, str]:
         """What each input's value rests on, in the order of the fields."""
-        given, defaults = self.given, self.defaults
-        return {key: "A" if key in given else defaults[key].tier for key in BY_KEY}
+        return {key: default.tier for key, default in self.defaults.items()} | dict.fromkeys(self.given, "A")
 
     def with_(self, **changes: object) -> Scenario:
         """Resolve again with some inputs changed; None takes one back. Raises InputError."""

@@ -55,7 +55,7 @@ class Section:
     def answer(self, envelope: Envelope) -> str:
         """The header's sentence, or what has to be entered for one."""
         try:
-            return envelope.once(("answer", self.key), self.find_answer)
+            return envelope.once(self.find_answer)
         except Unavailable as unavailable:
             return asks(str(unavailable), unavailable.inputs) if unavailable.inputs else f"no answer: {unavailable}"
 
@@ -63,7 +63,7 @@ class Section:
         """What the open section shows; where something is missing, the sentence that says so and the inputs for it."""
         missing: tuple[str, ...] = ()
         try:
-            envelope.once(("answer", self.key), self.find_answer)
+            envelope.once(self.find_answer)
         except Unavailable as unavailable:
             missing = unavailable.inputs
         try:

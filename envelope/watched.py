@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import compress
-from operator import is_not
+from operator import attrgetter, is_not, itemgetter
 from typing import TYPE_CHECKING
 
 from envelope.fields.base import Value
@@ -25,33 +25,41 @@ _MACHINE, _SPLIT, _NAME = BIT[".machine"], BIT[".split"], BIT[".preset"] | BIT["
 _LAYOUT = BIT["gpus"] | BIT["tp"] | BIT["pp"] | BIT["dp"] | BIT["ep"]
 _MIX, _CONTEXT = BIT["mix"], BIT["context"]
 _KEYS = tuple(field.key for field in FIELDS)
-_INPUT_BITS = tuple(BIT[key] for key in _KEYS)
-_BITS = _INPUT_BITS * 2 + tuple(BIT[f".{part}"] for part in _PARTS)
-_COMPARED = len(_INPUT_BITS) * 2 + 1  # inputs' values and tiers and which were given; of the other parts only identity counts
+_values_of = itemgetter(*_KEYS)
+_parts_of = attrgetter(*_PARTS[1:])
+# The places of facts: the inputs' values, all their tiers, which were given; of the parts after that only identity counts.
+_TIERS = len(_KEYS)
+_STATED = _TIERS + 1
+_PLACES = tuple(range(_TIERS + 1 + len(_PARTS)))
+_BITS = (*(BIT[key] for key in _KEYS), 0, *(BIT[f".{part}"] for part in _PARTS))
 
 Facts = tuple[object, ...]
 
 
 def facts(scenario: Scenario) -> Facts:
     """Everything that quantities and rules can read of a scenario, in the order of `_BITS`."""
-    values = map(scenario.values.__getitem__, _KEYS)
-    parts = (frozenset(scenario.given), *(getattr(scenario, part) for part in _PARTS[1:]))
-    return (*values, *scenario.tiers.values(), *parts)
+    tiers = tuple(scenario.tiers.values())
+    return (*_values_of(scenario.values), tiers, frozenset(scenario.given), *_parts_of(scenario))
 
 
 def given(found: Facts) -> object:
     """Which inputs were stated."""
-    return found[_COMPARED - 1]
+    return found[_STATED]
 
 
 def changes(old: Facts, new: Facts) -> int:
     """The bits of what differs between two scenarios; 2 and Fraction(2) differ, since they print differently."""
     found = 0
-    for place in compress(range(len(new)), map(is_not, old, new)):
+    for place in compress(_PLACES, map(is_not, old, new)):
         before, after = old[place], new[place]
-        if place >= _COMPARED or type(before) is not type(after) or before != after:
-            found |= _BITS[place]
+        if place > _STATED or type(before) is not type(after) or before != after:
+            found |= _retiered(before, after) if place == _TIERS else _BITS[place]
     return found
+
+
+def _retiered(before: tuple[str, ...], after: tuple[str, ...]) -> int:
+    """The bits of the inputs that rest on another tier."""
+    return sum(bit for bit, old, new in zip(_BITS, before, after) if old != new)
 
 
 class Watched:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from envelope import units
 from envelope.records import Machine, ModelPreset
@@ -39,8 +40,7 @@ def _shown(value: object) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-@dataclass(frozen=True)
-class Default:
+class Default(NamedTuple):
     """A value nobody gave: where it comes from, or, when `why` is not empty, why it is assumed."""
 
     value: Value

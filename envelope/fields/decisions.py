@@ -223,9 +223,11 @@ def _impossible_turn(known: Known) -> InputError | None:
 def _impossible_budget(known: Known) -> InputError | None:
     """Graphs and reserves beyond the memory they are taken from."""
     usable = known["usable_per_rank"]
+    if usable is None:
+        return None
     parts = [("graph_bytes", known["graph_bytes"]), ("reserve_bytes", known["reserve_bytes"]), ("state_reserve", known["state_reserve"] or 0)]
     total = sum(size for _, size in parts)
-    if usable is None or total < usable:
+    if total < usable:
         return None
     key = max(parts, key=lambda part: part[1])[0]
     terms = " + ".join(gib(size) for _, size in parts if size)

@@ -74,6 +74,10 @@ def admit_tokens_per_request(e: Evaluation) -> Found:
 
 def _bounded(e: Evaluation) -> Fraction:
     """Bytes of window and recurrent state one request takes on the limiting rank."""
+    return e.once(_find_bounded)
+
+
+def _find_bounded(e: Evaluation) -> Fraction:
     cost = _cost(e)
     held = min(e["admit_tokens_per_request"], cost.window + e.input("chunk")) if cost.window else 0
     return cost.sliding * held + cost.state

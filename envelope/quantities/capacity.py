@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor
 from typing import TYPE_CHECKING
 
 from envelope import pools, ranks
@@ -48,13 +47,13 @@ def ceiling_sessions(e: Evaluation) -> Found:
     pool = e["pool_bytes"]
     if not group:
         raise Unavailable("a session keeps nothing in memory, so memory sets no ceiling")
-    count = floor(pool / group) * sum(number for _, number in mix)
+    count = pool // group * sum(number for _, number in mix)
     return Found(count, lambda: f"{text(pool, 'bytes', 4)} / {text(group, 'bytes', 4)} = {count:,}")
 
 
 def rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
     """What one rank of each pipeline stage that keeps anything pays per token and session."""
-    return e.once(("rank_costs", tp, pp), lambda: _rank_costs(e, tp, pp))
+    return e.once(_rank_costs, tp, pp)
 
 
 def _rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
@@ -71,22 +70,45 @@ def _rank_costs(e: Evaluation, tp: int, pp: int) -> list[pools.TokenCost]:
 
 def pool_per_gpu(e: Evaluation) -> Fraction:
     """Bytes for caches on each GPU."""
-    return e.once("pool_per_gpu", lambda: e["pool_bytes"] / e.scenario.layout.gpus)
+    return e.once(_pool_per_gpu)
+
+
+def _pool_per_gpu(e: Evaluation) -> Fraction:
+    return e["pool_bytes"] / e.scenario.layout.gpus
 
 
 def replica_sessions(e: Evaluation, per_gpu: Fraction, tp: int, pp: int, ratio, mix=None) -> int:
     """Sessions one data-parallel replica holds: the fewest over its ranks. `ratio` may be `best`."""
-    fewest, mix, chunk = [], mix or e.scenario.mix, e.input("chunk")
+    fewest = []
     for cost in rank_costs(e, tp, pp):
-        need = pools.demand(mix, cost.window, chunk)
-        fewest.append(pools.sessions(per_gpu, cost, need, chosen_ratio(e, need) if ratio == "best" else ratio))
+        need = pools.demand(mix, cost.window, e.input("chunk")) if mix else need_of(e, cost.window)
+        # Asked of the type: a Fraction takes 2 µs to find that it is not a text.
+        fewest.append(pools.sessions(per_gpu, cost, need, chosen_ratio(e, need) if isinstance(ratio, str) else ratio))
     return min(fewest)
+
+
+def need_of(e: Evaluation, window: int) -> pools.Demand:
+    """What one group of the sessions asked for needs where the longest window is this one."""
+    return e.once(_need_of, window)
+
+
+def _need_of(e: Evaluation, window: int) -> pools.Demand:
+    return pools.demand(e.scenario.mix, window, e.input("chunk"))
 
 
 def chosen_ratio(e: Evaluation, need: pools.Demand) -> Fraction:
     """The best ratio of a demand with the headroom on top, at most 1: a sliding pool never exceeds the full one."""
     best, headroom = pools.best_ratio(need), e.input("headroom")
     return min(Fraction(1), best * (1 + headroom)) if headroom else best
+
+
+def ratio_to_set(e: Evaluation, window: int) -> Fraction:
+    """The ratio chosen for the sessions asked for, rounded up at the printed digits."""
+    return e.once(_ratio_to_set, window)
+
+
+def _ratio_to_set(e: Evaluation, window: int) -> Fraction:
+    return pools.round_up(chosen_ratio(e, need_of(e, window)))
 
 
 @_quantity("sessions", "Sessions", "sessions", "dp × floor on the limiting rank of min(N / L, ratio × N / min(L, window + chunk)), N = pool / (F + ratio × S)", SEED,
@@ -135,13 +157,20 @@ def cache_copies(e: Evaluation) -> Found:
 
 @_quantity("gpus_minimum", "GPUs at least", "GPUs", "the smallest of 1, 2, 4, 8 … that holds the weights and one session in the default layout", SEED)
 def gpus_minimum(e: Evaluation) -> Found:
-    usable, weights = e.input("hbm") * e.input("memory_fraction"), Fraction(e["weight_bytes"])
     one_record = e.scenario.model is not None and ranks.keeps_one_record(e.scenario.model)
-    for gpus in _COUNTS:
+    usable, weights, counts = e.once(_counts_that_hold)
+    for gpus in counts:
         per_gpu, tp = usable - weights / gpus, 1 if one_record else gpus
-        if per_gpu > 0 and replica_sessions(e, per_gpu, tp, 1, e.input("pool_ratio")) >= 1:
+        if replica_sessions(e, per_gpu, tp, 1, e.input("pool_ratio")) >= 1:
             return Found(gpus, lambda: f"{gpus} × {text(e.input('hbm'), 'bytes', 4)} × {shorten(float(e.input('memory_fraction')), 6)} hold the weights and one session; half of them do not")
     raise Unavailable(f"not even {_COUNTS[-1]:,} such GPUs hold the weights and one session")
+
+
+def _counts_that_hold(e: Evaluation) -> tuple[Fraction, Fraction, tuple[int, ...]]:
+    """Usable bytes of one GPU, bytes of the weights, and the counts of GPUs that hold them with room to spare."""
+    usable, weights = e.input("hbm") * e.input("memory_fraction"), Fraction(e["weight_bytes"])
+    too_few = next((place for place, gpus in enumerate(_COUNTS) if gpus * usable > weights), len(_COUNTS))
+    return usable, weights, _COUNTS[too_few:]
 
 
 def _batch_at_speed(e: Evaluation, speed: float, most: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 from typing import TYPE_CHECKING
 
 from envelope import catalog, decode, pricing
@@ -41,7 +41,7 @@ def cost_at(e: Evaluation, context: int, each: Fraction | None = None) -> Priced
     """
     session = Fraction(session_bytes(e, context)) if each is None else each * context
     limit = e.input("max_batch")
-    batch = min(floor(e["pool_bytes"] / session), limit) if session else limit
+    batch = min(e["pool_bytes"] // session, limit) if session else limit
     return (cost_of(e, batch, session), batch) if batch else None
 
 
@@ -59,7 +59,7 @@ def cost_engine_per_million_output(e: Evaluation) -> Found:
     batch = min(e["sessions"], e.input("max_batch"))
     if not batch:
         raise Unavailable("no session of this length fits")
-    found = cost_of(e, batch, Fraction(e["cache_bytes_per_session"]))
+    found = cost_of(e, batch, e["cache_bytes_per_session"])
     return Found(found, lambda: f"{batch:,} sessions in the engine's pools instead of the ceiling {e['ceiling_sessions']:,}")
 
 

@@ -146,7 +146,7 @@ def engine_kv_bytes_per_session(e: Evaluation) -> Found:
     e.input("context")
     mix = e.scenario.mix
     count = sum(number for _, number in mix)
-    total = sum((_session(e, length) * number for length, number in mix), Fraction(0)) / count
+    total = Fraction(sum(_session(e, length) * number for length, number in mix), count)
     growing = e["engine_kv_bytes_per_token"]
     return Found(total, lambda: f"{_gib(total)} at a mean of {token_text(floor(sum(a * b for a, b in mix) / count))} tokens, of which {float(growing):,.0f} bytes per token grow on")
 
@@ -161,11 +161,11 @@ def _plain_session(e: Evaluation, length: int) -> Fraction:
     return max(plain.session_bytes(caches, tp, value_bytes(e), length) for caches in stages(e.model, e.scenario.layout.pp))
 
 
-def _session(e: Evaluation, length: int) -> Fraction:
+def _session(e: Evaluation, length: int) -> Fraction | int:
     """Bytes one session of `length` tokens holds on one rank."""
     if e.input("engine") == "vllm":
         plan = ranks.vllm_plan(e)
-        return Fraction(plan.request_blocks(length) * plan.block_bytes)
+        return plan.request_blocks(length) * plan.block_bytes
     if e.input("engine") == "plain":
         return _plain_session(e, length)
     one = ranks.rank(e)
@@ -173,7 +173,7 @@ def _session(e: Evaluation, length: int) -> Fraction:
         return ranks.compressed_bytes_per_token(one, ranks.sglang_ratio(e, max(layer.window for layer in one.layers))) * length
     cell = ranks.sglang_cell(e)
     sliding = min(length, cell.window + e.input("chunk")) if cell.window else 0
-    return Fraction(length * (cell.full + cell.draft_full) + sliding * (cell.sliding + cell.draft_sliding) + cell.state)
+    return length * (cell.full + cell.draft_full) + sliding * (cell.sliding + cell.draft_sliding) + cell.state
 
 
 @_quantity("engine_kv_tokens", "The log's token line", "tokens", "vLLM: concurrency × max_model_len (before 0.20.2: blocks / groups × block); SGLang: max_total_num_tokens; of one replica", BOTH,
@@ -188,7 +188,7 @@ def engine_kv_tokens(e: Evaluation) -> Found:
         if not each:
             raise Unavailable("no layer grows with the context")
         return Found(int(memory // each), lambda: f"{_gib(memory)} / {float(each):,.0f} bytes")
-    found = ranks.sglang_pools(e, memory)
+    found = ranks.sglang_pools(e)
     return Found(found.full, lambda: f"{_gib(memory)} in whole pages of {e.input('block_size')}: {found.full:,}")
 
 
@@ -203,7 +203,7 @@ def _token_line(plan, memory: Fraction) -> str:
 def _pools(e: Evaluation) -> sglang.Pools:
     if e.input("engine") not in ("sglang", "sglang-unified"):
         raise Unavailable("only SGLang keeps pools apart; vLLM shares one pool of blocks")
-    return ranks.sglang_pools(e, e["kv_memory_per_rank"])
+    return ranks.sglang_pools(e)
 
 
 @_quantity("engine_full_pool_tokens", "Full pool", "tokens", "floor(memory / (F + ratio × S)) in whole pages, per rank", BOTH)
@@ -227,7 +227,7 @@ def engine_max_concurrency(e: Evaluation) -> Found:
     if e.input("engine") == "vllm":
         plan = ranks.vllm_plan(e)
         return Found(plan.concurrency(memory), lambda: f"{plan.blocks(memory):,} blocks / {plan.request_blocks(length):,} per request")
-    found, _ = _held(e, ((length, 1),))
+    found, _ = e.once(_held, ((length, 1),))
     return Found(found, lambda: f"{float(found):,.2f} requests of {token_text(length)} tokens")
 
 
@@ -239,7 +239,7 @@ def _held(e: Evaluation, mix: tuple[tuple[int, int], ...]) -> tuple[Fraction, st
         if not each:
             raise Unavailable("a session keeps nothing in memory, so memory sets no limit")
         return memory / each, "memory"
-    found, page = ranks.sglang_pools(e, memory), e.input("block_size")
+    found, page = ranks.sglang_pools(e), e.input("block_size")
     window = max((layer.window for layer in ranks.rank(e).layers), default=0)
     held = Fraction(found.full, sum(-(-length // page) * page * count for length, count in mix))
     if not found.sliding or found.sliding == found.full:
@@ -263,7 +263,7 @@ def engine_largest_model_len(e: Evaluation) -> Found:
         if not each:
             raise Unavailable("no layer grows with the context")
         return Found(max(0, int((memory - fixed) // each)), lambda: f"({_gib(memory)} − {_gib(fixed)}) / {float(each):,.0f} bytes")
-    found = ranks.sglang_pools(e, memory)
+    found = ranks.sglang_pools(e)
     return Found(found.full, lambda: f"one request may take the whole full pool: {found.full:,} tokens")
 
 
@@ -309,7 +309,7 @@ def _limit(e: Evaluation) -> tuple[int, str]:
 
 def limits(e: Evaluation) -> list[tuple[int, str]]:
     """Sessions each limit lets run on one replica: memory first, then the caps."""
-    return e.once("limits", lambda: _limits(e))
+    return e.once(_limits)
 
 
 def _limits(e: Evaluation) -> list[tuple[int, str]]:
@@ -318,14 +318,14 @@ def _limits(e: Evaluation) -> list[tuple[int, str]]:
     if engine == "vllm":
         found = [(ranks.vllm_plan(e).sessions(memory, mix), "memory")]
     else:
-        held, what = _held(e, mix)
+        held, what = e.once(_held, mix)
         found = [(floor(held) * sum(count for _, count in mix), what)]
     asked, dp = e.input("max_num_seqs"), e.scenario.layout.dp
     if asked:
         found.append((asked if engine == "vllm" else max(1, asked // dp), "requests at once"))
     if engine in ("sglang", "sglang-unified"):
         if not asked:
-            tokens, longest = ranks.sglang_pools(e, memory).full, max(length for length, _ in mix)
+            tokens, longest = ranks.sglang_pools(e).full, max(length for length, _ in mix)
             found.append((sglang.default_requests(tokens, longest), "requests at once"))
         if e.input("kv_memory_per_rank") is None and any(layer.state_bytes for layer in ranks.rank(e).layers):
             rest = Fraction(e.input("hbm")) * Fraction(e.input("memory_fraction")) - e["engine_weights_per_rank"]

@@ -11,7 +11,7 @@ from envelope.engines import compressed, residue, sglang, vllm, vllm_groups
 from envelope.engines.releases import Release, release
 from envelope.engines.stored import CacheFormat, NotLaidOut, Stored, draft_layers, stored_by
 from envelope.fields.engine import draft_architecture
-from envelope.quantities.capacity import chosen_ratio
+from envelope.quantities.capacity import need_of, ratio_to_set
 from envelope.quantities.registry import Unavailable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Rank:
 
 def rank(e: Evaluation) -> Rank:
     """Describe the fullest rank. Raises Unavailable where the layers are unknown."""
-    return e.once("rank", lambda: _rank(e))
+    return e.once(_rank)
 
 
 def _rank(e: Evaluation) -> Rank:
@@ -63,7 +63,7 @@ def _rank(e: Evaluation) -> Rank:
 
 def vllm_plan(e: Evaluation, length: int | None = None) -> vllm.Plan:
     """vLLM's layout of the rank. Raises Unavailable with the reason it would not start."""
-    return e.once(("vllm_plan", length), lambda: _vllm_plan(e, length))
+    return e.once(_vllm_plan, length)
 
 
 def _vllm_plan(e: Evaluation, length: int | None) -> vllm.Plan:
@@ -99,7 +99,7 @@ def is_compressed(one: Rank) -> bool:
 
 def sglang_cell(e: Evaluation) -> sglang.Cell:
     """Bytes per token on the rank of the widest pipeline stage."""
-    return e.once("sglang_cell", lambda: _sglang_cell(e))
+    return e.once(_sglang_cell)
 
 
 def _sglang_cell(e: Evaluation) -> sglang.Cell:
@@ -118,24 +118,23 @@ def _on_stage(layer: Stored, stage: range | None) -> Stored:
 
 def sglang_ratio(e: Evaluation, window: int) -> Fraction:
     """The ratio SGLang is started with: as given, or the best for the sessions asked for, rounded up as it is printed."""
-    return e.once(("sglang_ratio", window), lambda: _sglang_ratio(e, window))
+    return e.once(_sglang_ratio, window)
 
 
 def _sglang_ratio(e: Evaluation, window: int) -> Fraction:
     given = e.input("pool_ratio")
     if given != "best":
         return Fraction(given)
-    need = pools.demand(e.scenario.mix, window, e.input("chunk"))
-    return min(Fraction(1), pools.round_up(chosen_ratio(e, need))) if need.sliding_tokens else pools.SGLANG_DEFAULT_RATIO
+    return min(Fraction(1), ratio_to_set(e, window)) if need_of(e, window).sliding_tokens else pools.SGLANG_DEFAULT_RATIO
 
 
-def sglang_pools(e: Evaluation, memory: Fraction) -> sglang.Pools:
-    """Tokens of both pools for `memory` bytes of the target's caches on one rank."""
-    return e.once(("sglang_pools", memory), lambda: _sglang_pools(e, memory))
+def sglang_pools(e: Evaluation) -> sglang.Pools:
+    """Tokens of both pools on one rank, for the target's caches."""
+    return e.once(_sglang_pools)
 
 
-def _sglang_pools(e: Evaluation, memory: Fraction) -> sglang.Pools:
-    one, page = rank(e), e.input("block_size")
+def _sglang_pools(e: Evaluation) -> sglang.Pools:
+    memory, one, page = e["kv_memory_per_rank"], rank(e), e.input("block_size")
     window = max((layer.window for layer in one.layers), default=0)
     ratio = sglang_ratio(e, window)
     if is_compressed(one):

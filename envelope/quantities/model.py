@@ -168,15 +168,14 @@ def session_bytes(e: Evaluation, context: int) -> Fraction:
 
 def group_bytes(e: Evaluation) -> Fraction:
     """Bytes one whole group of the sessions asked for keeps."""
-    return e.once("group_bytes", lambda: _group_bytes(e))
+    return e.once(_group_bytes)
 
 
 def _group_bytes(e: Evaluation) -> Fraction:
     mix = e.scenario.mix
     if e.input("cache_bytes_per_token") is not None:
         return Fraction(e["cache_bytes_per_token"]) * sum(length * count for length, count in mix)
-    values = sum(cache.session_values(e.model, length) * count for length, count in mix)
-    return values * value_bytes(e)
+    return cache.group_values(e.model, mix) * value_bytes(e)
 
 
 @_quantity("cache_bytes_per_session", "Cache per session", "bytes", "cache_bytes_per_token × context + windows + fixed state; the mean over a mix", SEED)
@@ -277,7 +276,11 @@ def crossover_prefill(e: Evaluation) -> Found:
 
 def prefill_work(e: Evaluation) -> flops.PrefillWork:
     """FLOP to prefill the context, the longest of a mix."""
-    return e.once("prefill_work", lambda: flops.prefill_work(e.model, e["active_parameters"], longest(e)))
+    return e.once(_prefill_work)
+
+
+def _prefill_work(e: Evaluation) -> flops.PrefillWork:
+    return flops.prefill_work(e.model, e["active_parameters"], longest(e))
 
 
 @_quantity("prefill_attention_share", "Growing attention's share of prefill", "share", "growing attention FLOP / all FLOP of prefilling the context, the longest of a mix; the mean position is half of it", SEED)

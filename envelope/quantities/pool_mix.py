@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor
 from typing import TYPE_CHECKING
 
 from envelope import pools, pricing
@@ -126,11 +125,11 @@ def host_memory_share(e: Evaluation) -> Found:
 
 @_quantity("host_sessions", "Idle sessions it holds", "sessions", "floor(host_cache_bytes / (cache_bytes_per_session × copies of the cache))")
 def host_sessions(e: Evaluation) -> Found:
-    total, each = e["host_cache_bytes"], Fraction(e["cache_bytes_per_session"])
+    total, each = e["host_cache_bytes"], e["cache_bytes_per_session"]
     copies = Fraction(e["cache_copies"]) if e.scenario.model is not None and e.input("cache_bytes_per_token") is None else Fraction(1)
     if not each:
         raise Unavailable("a session keeps nothing")
-    return Found(floor(total / (each * copies)), lambda: f"{text(total, 'bytes')} / ({text(each, 'bytes')} × {shorten(float(copies))})")
+    return Found(total // (each * copies), lambda: f"{text(total, 'bytes')} / ({text(each, 'bytes')} × {shorten(float(copies))})")
 
 
 @_quantity("host_reload_seconds", "Reloading a cache, at least", "seconds", "cache_bytes_per_session / (gpus × host_link)", SEED, "latency, and links shared between GPUs")
@@ -138,8 +137,8 @@ def host_reload_seconds(e: Evaluation) -> Found:
     if e.scenario.machine.unified:
         raise Unavailable("GPU and host share one memory")
     link = e.needed("host_link", f"the host link of {e.scenario.machine.short_name} is not known")
-    each, gpus = Fraction(e["cache_bytes_per_session"]), e.input("gpus")
-    return Found(each / (gpus * Fraction(link)), lambda: f"{text(each, 'bytes')} / ({gpus} × {text(link, 'bytes/s')})")
+    each, gpus = e["cache_bytes_per_session"], e.input("gpus")
+    return Found(each / (gpus * link), lambda: f"{text(each, 'bytes')} / ({gpus} × {text(link, 'bytes/s')})")
 
 
 @_quantity("host_breakeven_seconds", "Holding pays for, host included", "seconds", "cached_price × (pool_bytes + host_cache_bytes) / (cache_bytes_per_token × node cost per second)", SEED,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from envelope import pools
 from envelope.cache import layer_caches
 from envelope.fields.base import decimal_text
-from envelope.quantities.capacity import chosen_ratio, pool_per_gpu, rank_costs, replica_sessions
+from envelope.quantities.capacity import chosen_ratio, need_of, pool_per_gpu, rank_costs, ratio_to_set, replica_sessions
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.units import shorten, text, token_text
 
@@ -22,12 +22,12 @@ _quantity = _registry.quantity
 def cost_and_need(e: Evaluation) -> tuple[pools.TokenCost, pools.Demand]:
     """What the first rank with two pools pays and what one group of sessions asks for. Raises Unavailable without one."""
     cost = two_pool_cost(e)
-    return cost, pools.demand(e.scenario.mix, cost.window, e.input("chunk"))
+    return cost, need_of(e, cost.window)
 
 
 def two_pool_cost(e: Evaluation) -> pools.TokenCost:
     """What the first rank with two pools pays. Raises Unavailable without one."""
-    return e.once("two_pool_cost", lambda: _two_pool_cost(e))
+    return e.once(_two_pool_cost)
 
 
 def _two_pool_cost(e: Evaluation) -> pools.TokenCost:
@@ -74,8 +74,8 @@ def pool_ratio(e: Evaluation) -> Found:
 
 @_quantity("recommended_pool_ratio", "Ratio to set", "ratio", "the best ratio with headroom, rounded up at the printed digits", SEED)
 def recommended_pool_ratio(e: Evaluation) -> Found:
-    _, need = cost_and_need(e)
-    rounded = pools.round_up(chosen_ratio(e, need))
+    cost, need = cost_and_need(e)
+    rounded = ratio_to_set(e, cost.window)
     return Found(rounded, lambda: f"{decimal_or_fraction(chosen_ratio(e, need))} rounded up, since a ratio below the best starves the sliding pool")
 
 
@@ -103,12 +103,20 @@ def sessions_recommended_ratio(e: Evaluation) -> Found:
 
 def default_ratio(e: Evaluation) -> Fraction:
     """The pool ratio SGLang starts this model with when nobody sets one."""
-    return e.once("default_ratio", lambda: pools.sglang_default_ratio(layer_caches(e.model)))
+    return e.once(_default_ratio)
+
+
+def _default_ratio(e: Evaluation) -> Fraction:
+    return pools.sglang_default_ratio(layer_caches(e.model))
 
 
 def default_share(e: Evaluation) -> float:
     """The share of the memory that ratio gives to sliding layers."""
-    return e.once("default_share", lambda: float(pools.sliding_share(two_pool_cost(e), default_ratio(e))))
+    return e.once(_default_share)
+
+
+def _default_share(e: Evaluation) -> float:
+    return float(pools.sliding_share(two_pool_cost(e), default_ratio(e)))
 
 
 @_quantity("sessions_default_ratio", "Sessions at SGLang's default ratio", "sessions", "sessions at ratio 0.8; 0.1 for compressed caches (DeepSeek V4)", SEED)

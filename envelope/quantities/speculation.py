@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from envelope import catalog, pools, speculation
-from envelope.quantities.capacity import chosen_ratio, rank_costs
+from envelope.quantities.capacity import chosen_ratio, need_of, rank_costs
 from envelope.quantities.registry import SECOND, SEED, Found, Registry, Unavailable
 from envelope.units import shorten, text
 
@@ -118,12 +118,12 @@ def spec_sessions(e: Evaluation) -> Found:
     weights, each = e.input("draft_weight_bytes"), e.input("draft_cache_bytes_per_token")
     if weights is None and each is None:
         raise Unavailable("no drafter's weights or cache are given", "draft_weight_bytes", "draft_cache_bytes_per_token")
-    layout, chunk = e.scenario.layout, e.input("chunk")
+    layout = e.scenario.layout
     per_gpu = (e["pool_bytes"] - Fraction(weights or 0)) / layout.gpus
     more = Fraction(each or 0) / (layout.tp * layout.pp)
     fewest = []
     for cost in rank_costs(e, layout.tp, layout.pp):
-        need = pools.demand(e.scenario.mix, cost.window, chunk)
+        need = need_of(e, cost.window)
         ratio = chosen_ratio(e, need) if e.input("pool_ratio") == "best" else Fraction(e.input("pool_ratio"))
         fewest.append(pools.sessions(per_gpu, replace(cost, full=cost.full + more), need, ratio))
     found = layout.dp * min(fewest)

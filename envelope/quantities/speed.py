@@ -80,25 +80,30 @@ def bytes_per_output_token(e: Evaluation) -> Found:
            "anything below peak rate: real prefill takes longer")  # fmt: skip
 def prefill_seconds_floor(e: Evaluation) -> Found:
     tokens, gpus = longest(e), e.input("gpus")
-    # Where the active parameters are given, the matrices keep their shares of the work.
-    given = float(e["active_parameters"]) / (parameters.active(e.model) or 1)
-    rates: dict[str, float] = {}
+    given, rates, attention_rate = e.once(_prefill_rates)
     seconds: dict[str, float] = {}
-    for key, matrices in checkpoint.matrix_work(e.model, e.split).items():
-        rates[key] = _rate(e, key)
-        total, together = 0.0, gpus * rates[key]
+    for key, (rate, matrices) in rates.items():
+        total, together = 0.0, gpus * rate
         for work in matrices:
             total += work * tokens * given / together
         seconds[key] = total
     work = prefill_work(e)
-    attention = float(work.growing + work.bounded) / (gpus * _rate(e, "bf16"))
+    attention = float(work.growing + work.bounded) / (gpus * attention_rate)
     total = sum(seconds.values()) + attention
 
     def working() -> str:
-        terms = [f"{key} matrices {text(size, 'seconds')} at {text(rates[key], 'FLOP/s')}" for key, size in seconds.items()]
+        terms = [f"{key} matrices {text(size, 'seconds')} at {text(rates[key][0], 'FLOP/s')}" for key, size in seconds.items()]
         return " + ".join([*terms, f"attention {text(attention, 'seconds')}"]) + f" = {text(total, 'seconds')}"
 
     return Found(total, working)
+
+
+def _prefill_rates(e: Evaluation) -> tuple[float, dict[str, tuple[float, tuple[int, ...]]], float]:
+    """The share of the matrices' work that is done, each format's rate and matrices, and the rate of attention."""
+    # Where the active parameters are given, the matrices keep their shares of the work.
+    given = float(e["active_parameters"]) / (parameters.active(e.model) or 1)
+    work = checkpoint.matrix_work(e.model, e.split)
+    return given, {key: (_rate(e, key), matrices) for key, matrices in work.items()}, _rate(e, "bf16")
 
 
 def _rate(e: Evaluation, format: str) -> float:
@@ -147,7 +152,7 @@ def cache_breakeven_with_window_seconds(e: Evaluation) -> Found:
     price = e.needed("cached_price", "no cached-token price is known for this model")
     mix = e.scenario.mix
     mean = Fraction(sum(length * count for length, count in mix), sum(count for _, count in mix))
-    pool, each = e["pool_bytes"], Fraction(e["cache_bytes_per_session"]) / mean
+    pool, each = e["pool_bytes"], e["cache_bytes_per_session"] / mean
     if not each:
         raise Unavailable("a session keeps nothing in memory, so holding it costs nothing")
     node = node_cost(e)

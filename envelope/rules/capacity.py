@@ -15,7 +15,7 @@ from envelope.quantities.pools import cost_and_need, default_ratio, default_shar
 from envelope.units import shorten, text, token_text
 
 if TYPE_CHECKING:
-    from envelope.evaluation import Envelope
+    from envelope.evaluation import Envelope, Evaluation
 
 
 def weights_do_not_fit(envelope: Envelope) -> Finding | None:
@@ -92,9 +92,8 @@ def sliding_pool_too_small(envelope: Envelope) -> Finding | None:
     e = envelope.evaluation
     cost, _ = cost_and_need(e)
     ratio = e["pool_ratio"]
-    full = pool_per_gpu(e) / (cost.full + ratio * cost.sliding)
     wanted = cost.window + e.input("chunk")
-    sliding = int(full * ratio)
+    sliding = pools.sliding_tokens(pool_per_gpu(e), cost, ratio)
     # The sum of a mix says nothing here: what never holds a window and a chunk never waits for one.
     if sliding >= wanted or max(length for length, _ in envelope.scenario.mix) <= wanted:
         return None
@@ -207,17 +206,20 @@ def driver_memory(envelope: Envelope) -> Finding | None:
     machine = envelope.scenario.machine
     if machine.memory_driver is None or "hbm" in envelope.scenario.given or machine.memory_is == "driver":
         return None
-    reported = Fraction(machine.memory_driver.value)
     e, layout = envelope.evaluation, envelope.scenario.layout
-    mine, per_gpu = e["sessions"], e.once("driver_per_gpu", lambda: replace(budget(e), hbm=reported).per_gpu)
+    mine, (per_gpu, words, change) = e["sessions"], e.once(_with_driver_memory)
     more = layout.dp * replica_sessions(e, per_gpu, layout.tp, layout.pp, e.input("pool_ratio"))
     if mine == more:
         return None
-    words = (
-        f"A {machine.short_name.split()[-1]} driver reports {text(reported, 'bytes', 4)}, not "
-        f"{text(envelope.scenario['hbm'], 'bytes', 4)}: with that, {more:,} sessions."
-    )
-    return Finding("driver_memory", "note", words, {"hbm": BYTES.write(reported)}, 0.02)
+    return Finding("driver_memory", "note", f"{words}: with that, {more:,} sessions.", change, 0.02)
+
+
+def _with_driver_memory(e: Evaluation) -> tuple[Fraction, str, dict[str, str]]:
+    """Bytes for caches on each GPU with the memory its driver reports, that memory in words, and the input that sets it."""
+    machine = e.scenario.machine
+    reported = Fraction(machine.memory_driver.value)
+    words = f"A {machine.short_name.split()[-1]} driver reports {text(reported, 'bytes', 4)}, not {text(e.scenario['hbm'], 'bytes', 4)}"
+    return replace(budget(e), hbm=reported).per_gpu, words, {"hbm": BYTES.write(reported)}
 
 
 def context_beyond_model(envelope: Envelope) -> Finding | None:

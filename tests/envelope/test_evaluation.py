@@ -7,8 +7,9 @@ import pytest
 from envelope import InputError, evaluate
 from envelope.curves import CHARTS
 from envelope.evaluation import RECENT
-from envelope.scenario import BY_KEY
+from envelope.scenario import BY_KEY, Scenario
 from envelope.sections import sections
+from envelope.watched import BIT, changes, facts
 
 # Another value for every input that has one; `groups` and `name` describe a model that is in no catalogue.
 OTHER = {
@@ -29,6 +30,10 @@ OTHER = {
     "graph_reserve": "1GiB", "dcp": "2", "hybrid_manager": "off", "mtp_layers": "1", "draft_model": "gpt-oss-120b", "cache_scales": "head",
     "state_format": "bf16", "state_blocks": "3",
 }  # fmt: skip
+
+
+# What most answers rest on, so that an answer kept for another length would show.
+LENGTHS = ("context", "max_model_len", "chunk", "verify_tokens", "kv_memory_per_rank")
 
 
 def said(**inputs: str) -> object:
@@ -71,15 +76,44 @@ def test_an_edit_says_what_the_state_says_afresh(state, key):
     assert back == said_afresh(**state)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_no_order_of_edits_changes_what_a_state_says(seed):
+def walk(seed: int, steps: int) -> list[dict[str, str]]:
+    """States that follow each other by one edit: an input stated or taken back, or another length."""
     chance = random.Random(seed)
     state, states = {"model": chance.choice(["muse-spark-open", "qwen3-235b", "deepseek-v3"])}, []
-    for _ in range(25):
-        key = chance.choice(list(OTHER))
-        if state.pop(key, None) is None:
+    for _ in range(steps):
+        key = chance.choice([*OTHER, *LENGTHS])
+        if key in LENGTHS and chance.random() < 0.5:
+            state = {**state, key: str(chance.randint(1, 2_000_000))}
+        elif state.pop(key, None) is None:
             state = {**state, key: OTHER[key]}
         states.append(dict(state))
+    return states
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_order_of_edits_changes_what_a_state_says(seed):
+    states = walk(seed, 25)
     RECENT.clear()
     walked = [said(**state) for state in states]
     assert walked == [said_afresh(**state) for state in states]
+
+
+def _differs(key: str, old: Scenario, new: Scenario) -> bool:
+    if key == ".given":
+        return set(old.given) != set(new.given)
+    if key.startswith("."):
+        return getattr(old, key[1:]) is not getattr(new, key[1:])
+    one, other = old[key], new[key]
+    return (type(one), one, old.tier(key)) != (type(other), other, new.tier(key))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_differs_between_two_states_is_each_value_tier_and_part_that_does(seed):
+    scenarios = []
+    for state in walk(seed, 30):
+        try:
+            scenarios.append(evaluate(**state).scenario)
+        except InputError:
+            continue
+    for old, new in zip(scenarios, scenarios[1:] + scenarios[:1], strict=True):
+        assert changes(facts(old), facts(new)) == sum(bit for key, bit in BIT.items() if _differs(key, old, new))

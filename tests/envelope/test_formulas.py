@@ -110,6 +110,12 @@ class TestPools:
         each = pools.session_bytes(cost, need, ratio)
         assert pools.sessions(pool, cost, need, ratio) == (floor(pool / each) * 2 if each else 0)
 
+    @given(*(st.fractions(Fraction(1, 64), 10**6, max_denominator=64) for _ in range(3)), ratios)
+    def test_a_ratio_divides_the_memory_as_its_fractions_do(self, pool, full, sliding, ratio):
+        cost, each = pools.TokenCost(full, sliding, Fraction(0), 512), full + ratio * sliding
+        assert pools.sliding_share(cost, ratio) == ratio * sliding / each
+        assert pools.sliding_tokens(pool, cost, ratio) == floor(ratio * (pool / each))
+
     @given(contexts, ratios)
     def test_no_ratio_beats_the_best(self, context, ratio):
         need = pools.demand(((context, 1),), 2048, 8192)

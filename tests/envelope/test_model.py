@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from envelope import cache, groups, parameters
 from envelope.model import HeadAttention, LatentAttention, LayerGroup, MixtureOfExperts, Model
-from tests.envelope.strategies import models
+from tests.envelope.strategies import contexts, models
 
 
 def muse() -> Model:
@@ -62,6 +63,11 @@ class TestCache:
 
     def test_a_session_shorter_than_the_window_fills_less_of_it(self):
         assert cache.session_values(muse(), 1000) == 1000 * (32_768 + 94_208)
+
+    @given(models(), st.lists(st.tuples(contexts, st.integers(1, 9)), min_size=1, max_size=4))
+    def test_a_mix_keeps_what_every_layer_of_every_session_keeps(self, model, mix):
+        expected = sum(one.values(length) * one.count * count for one in cache.layer_caches(model) for length, count in mix)
+        assert cache.group_values(model, mix) == expected
 
     def test_a_latent_record_has_no_factor_two(self):
         attention = LatentAttention(128, 512, 128, 64, 128)
