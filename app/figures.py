@@ -13,6 +13,9 @@ from envelope.chart import Chart
 from app.plan import BOTTOM, RIGHT, TOP, Plan, lay_out, main_series, tick_text
 from app.theme import FONT, HEIGHT, Palette
 
+# Pixels. What Bokeh draws across a chart's left edge stays there, half a pixel wide, until the next full size; in a page
+# that is being laid out a chart is 56 pixels wide for a moment, and the name of its x axis crosses the edge.
+_LEAST = 240
 _HOVERED = 3  # one point in three answers the pointer: some ten pixels apart
 _WIDTHS, _DASHES = {"main": 2.2, "other": 1.5, "pinned": 1.8}, {"pinned": "dashed"}
 _EMPTY_LINES = {"xs": [], "ys": [], "color": [], "width": [], "dash": []}
@@ -39,14 +42,14 @@ class Figure:
         )  # fmt: skip
         log_x = chart.log_x or not chart.series
         self.model = plot = figure(
-            name=f"chart-{key}", height=HEIGHT, sizing_mode="stretch_width", toolbar_location=None, tools="",
+            name=f"chart-{key}", height=HEIGHT, min_width=_LEAST, sizing_mode="stretch_width", toolbar_location=None, tools="",
             x_axis_type="log" if log_x else "linear", x_range=Range1d(1, 10), y_range=Range1d(0, 1),
             outline_line_color=None, min_border_top=TOP, min_border_right=RIGHT, min_border_bottom=BOTTOM,
         )  # fmt: skip
         self._leaders = plot.segment("x", "y", "x", "end", source=self.labels, line_width=1)
         plot.multi_line("xs", "ys", source=self.lines, line_color="color", line_width="width", line_dash="dash", line_join="round")
         hit = plot.scatter("x", "y", source=self.points, size=6, alpha=0, hover_alpha=0.9)
-        plot.scatter("x", "y", source=self.marks, size=7, color="color", line_color=None)
+        plot.scatter("x", "y", source=self.marks, size=7, color="color", line_color=None, level="guide")  # glyphs end at the frame, guides do not
         plot.add_layout(self._default)
         plot.add_layout(self._words)
         plot.add_tools(HoverTool(renderers=[hit], mode="vline", tooltips="@said", point_policy="snap_to_data", attachment="vertical"))
@@ -101,7 +104,7 @@ class Figure:
             "x": [one.x for one in words], "y": [one.y for one in words], "label": ["\n".join(one.lines) for one in words],
             "color": [colors.quiet if one.kind == "name" else colors.ink for one in words], "align": [one.align for one in words],
             "shift": [one.shift for one in words], "lift": [one.lift for one in words],
-            "end": [plan.value_at(one.middle) if one.leads else one.y for one in words],
+            "end": [plan.value_at(one.foot) if one.leads else one.y for one in words],
         }  # fmt: skip
         self._default.update(location=plan.default, visible=plan.default is not None)
 

@@ -61,7 +61,7 @@ def _curve(plan: Plan, curve: Curve) -> Markup:
 
 def _leader(plan: Plan, label: Label) -> Markup:
     x = _share(label.share)
-    return tag("line", x1=x, x2=x, y1=_down(label.y, plan), y2=f"{INSIDE - label.middle:.1f}", class_="leader")
+    return tag("line", x1=x, x2=x, y1=_down(label.y, plan), y2=f"{INSIDE - label.foot:.1f}", class_="leader")
 
 
 def _words(label: Label) -> Markup:

@@ -34,7 +34,7 @@ def test_every_chart_of_every_model_is_drawn_as_computed(key: str, model: str):
 
 
 def test_the_pool_chart_marks_the_seeds_figures():
-    labels = drawn("pool-ratio").labels.data["label"]
+    labels = [label.replace("\n", " ") for label in drawn("pool-ratio").labels.data["label"]]
     assert "128K: 258 at 0.0782" in labels and "95 at the default 0.8" in labels
 
 
@@ -63,7 +63,7 @@ def test_the_pinned_state_is_drawn_dashed_and_labelled():
     reader.type("context", "1M")
     figure = reader.page.figures["pool-ratio"]
     assert figure.lines.data["dash"].count("dashed") == 1
-    assert "A: 128K: 258 at 0.0782" in figure.labels.data["label"]
+    assert "A: 128K: 258 at 0.0782" in [label.replace("\n", " ") for label in figure.labels.data["label"]]
 
 
 def test_follows_the_light():
@@ -90,3 +90,9 @@ def test_no_tick_is_in_scientific_notation(key: str, inputs: dict):
         labels = list(axis.major_label_overrides.values())
         assert len(labels) >= 3 and not any("e" in label for label in labels)
         assert len(set(labels)) == len(labels)
+
+
+def test_dots_on_the_frame_are_whole_and_a_chart_is_wide_enough_for_its_axis():
+    plot = drawn("experts").model
+    dots = next(one for one in plot.renderers if one.data_source.name == "experts-marks")
+    assert dots.level == "guide" and plot.min_width == 240

@@ -1,7 +1,8 @@
 """A chart's labels keep clear of each other and inside the frame in every state and at every width."""
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
+from math import hypot
 
 import pytest
 from hypothesis import given, settings
@@ -87,3 +88,26 @@ def test_a_line_without_a_mark_bears_its_name():
     named = Series("another line", (1.0, 5.0, 10.0), (0.2, 0.3, 0.4))
     chart = replace(crowded(1), series=(*crowded(1).series, named))
     assert [(label.lines, label.kind) for label in lay_out(chart).labels] == [(("mark number 0",), "plain"), (("another line",), "name")]
+
+
+def hidden(chart: Chart, words: str, width: int) -> float:
+    """Pixels of lines behind a label in a chart of this width."""
+    plan = lay_out(chart)
+    label = next(one for one in plan.labels if " ".join(one.lines) == words)
+    left, bottom, right, top = box(plan, label, width)
+    points = [(plan.across(x) * plan.inside(width), plan.up(y)) for one in plan.curves for x, y in zip(one.series.x, one.series.y, strict=True)]
+    return sum(hypot(x - x0, y - y0) for (x0, y0), (x, y) in pairwise(points) if left < x < right and bottom < y < top)
+
+
+@pytest.mark.parametrize("width", [358, 472, 680])
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("pool-ratio", "95 at the default 0.8"), ("pool-ratio", "1M: 38 at 0.0098"), ("pool-ratio", "32K: 665 at 0.313"), ("experts", "1: 8, 54.1 GB"), ("experts", "73: 231, 477 GB")],
+)
+def test_the_labels_of_the_first_view_stand_beside_the_lines(key: str, words: str, width: int):
+    assert hidden(CHARTS[key](evaluate()), words, width) < 8
+
+
+def test_a_leader_ends_beside_its_words_and_under_centred_ones():
+    one = Label(("words",), 1.0, 1.0, "plain", "left", 27.0, 0.1, 8.0, 40.0, 60.0)
+    assert (one.foot, replace(one, align="center").foot, replace(one, align="center", lift=-27.0).foot) == (60.0, 52.5, 67.5)

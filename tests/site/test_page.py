@@ -164,7 +164,7 @@ class TestLookingCloser:
         field(page, "Context").press("Enter")
         row = page.get_by_role("row", name="Sessions 258 sessions")
         expect(row).to_have_text("Sessions258 sessions38 sessions−220 sessions0.147×")
-        page.wait_for_function(f"(label) => ({SOURCE})('pool-ratio-labels').label.includes(label)", arg="A: 128K: 258 at 0.0782")
+        page.wait_for_function(f"(label) => ({SOURCE})('pool-ratio-labels').label.some((one) => one.replaceAll('\\n', ' ') === label)", arg="A: 128K: 258 at 0.0782")
         again = open_live("?" + page.url.split("?")[1])
         expect(again.get_by_role("row", name="Sessions 258 sessions")).to_have_count(1)
 
