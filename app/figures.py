@@ -16,7 +16,6 @@ from app.theme import FONT, HEIGHT, Palette
 # Pixels. What Bokeh draws across a chart's left edge stays there, half a pixel wide, until the next full size; in a page
 # that is being laid out a chart is 56 pixels wide for a moment, and the name of its x axis crosses the edge.
 _LEAST = 240
-_HOVERED = 3  # one point in three answers the pointer: some ten pixels apart
 _WIDTHS, _DASHES = {"main": 2.2, "other": 1.5, "pinned": 1.8}, {"pinned": "dashed"}
 _EMPTY_LINES = {"xs": [], "ys": [], "color": [], "width": [], "dash": []}
 _EMPTY_POINTS = {"x": [], "y": [], "said": []}
@@ -34,6 +33,7 @@ class Figure:
         self.labels = ColumnDataSource(dict(_EMPTY_LABELS), name=f"{key}-labels")
         self._colors: Palette | None = None
         self._drawn: tuple[Chart, Chart | None, Palette] | None = None
+        self._framed: Plan | None = None
         self._explained: Chart | None = None
         self._default = Span(dimension="height", line_dash="dashed", line_width=1.2, visible=False)
         self._words = LabelSet(
@@ -77,13 +77,19 @@ class Figure:
         self._mark(plan, colors)
 
     def _frame(self, plan: Plan) -> None:
-        plot = self.model
-        plot.min_border_left = plan.left
-        plot.x_range.update(start=plan.low, end=plan.high)
-        plot.y_range.update(start=0, end=plan.top)
-        _label(plot.xaxis[0], plan.x_ticks)
-        _label(plot.yaxis[0], plan.y_ticks)
-        plot.xaxis[0].axis_label = plan.x_label
+        """Set what is new of the frame: Bokeh looks at each value for 0.1 ms before it finds it the same."""
+        plot, before = self.model, self._framed
+        self._framed = plan
+        if not before or (plan.left, plan.x_label) != (before.left, before.x_label):
+            plot.min_border_left, plot.xaxis[0].axis_label = plan.left, plan.x_label
+        if not before or (plan.low, plan.high) != (before.low, before.high):
+            plot.x_range.update(start=plan.low, end=plan.high)
+        if not before or plan.top != before.top:
+            plot.y_range.update(start=0, end=plan.top)
+        if not before or plan.x_ticks != before.x_ticks:
+            _label(plot.xaxis[0], plan.x_ticks)
+        if not before or plan.y_ticks != before.y_ticks:
+            _label(plot.yaxis[0], plan.y_ticks)
 
     def _trace(self, plan: Plan, colors: Palette) -> None:
         color = {"main": colors.accent, "other": colors.other, "pinned": colors.quiet}
@@ -119,9 +125,9 @@ class Figure:
             return
         main = main_series(chart)
         more = main.hover or ("",) * len(main.x)
-        points = list(zip(main.x, main.y, more, strict=True))[::_HOVERED]
+        points = list(zip(main.x, main.y, more, strict=True))
         said = [_said(chart, x, y, words) for x, y, words in points]
-        self.points.data = {"x": _floats(main.x[::_HOVERED]), "y": _floats(main.y[::_HOVERED]), "said": said}
+        self.points.data = {"x": _floats(main.x), "y": _floats(main.y), "said": said}
 
     def _paint(self, colors: Palette) -> None:
         if colors is self._colors:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 from envelope import Envelope
 from envelope.pools import round_up
 from envelope.units import shorten, text, token_text
@@ -21,18 +24,31 @@ EXPORTS = (
 )
 
 
+class _Choice(NamedTuple):
+    """A choice at the top: what is chosen, (value, label) of what there is, and what is wrong."""
+
+    chosen: str
+    choices: tuple[tuple[str, str], ...]
+    error: str | None
+
+
 def bar(state: State) -> Markup:
     """Brand, the two choices, and what can be done with the whole state."""
+    return _bar(_choice(state, "model"), _choice(state, "machine"), len(state.changes()), state.can_undo, state.can_redo, state.pinned is not None)
+
+
+@lru_cache(maxsize=8)  # typing in a field leaves it as it is
+def _bar(model: _Choice, machine: _Choice, changes: int, can_undo: bool, can_redo: bool, compares: bool) -> Markup:
     return join(
         tag("h1", "Serving envelope"),
-        _choice(state, "model"),
-        _changed(state),
-        _choice(state, "machine"),
+        _chooser("model", model),
+        _changed(changes, can_undo, can_redo),
+        _chooser("machine", machine),
         button("Paste config", "paste"),
         button("Paste log", "paste_log"),
         tag(
             "div",
-            button("Stop comparing" if state.pinned else "Compare", "unpin" if state.pinned else "pin"),
+            button("Stop comparing" if compares else "Compare", "unpin" if compares else "pin"),
             button("Copy link", "copy_link"),
             button("Embed", "embed"),
             tag(
@@ -47,26 +63,28 @@ def bar(state: State) -> Markup:
     )
 
 
-def _choice(state: State, key: str) -> Markup:
+def _choice(state: State, key: str) -> _Choice:
     scenario = state.envelope.scenario
-    chosen = state.texts.get(key, scenario.text(key))
-    options = (tag("option", label, value=value, selected=value == chosen) for value, label in scenario.choices(key))
+    return _Choice(state.texts.get(key, scenario.text(key)), scenario.choices(key), state.errors.get(key))
+
+
+def _chooser(key: str, choice: _Choice) -> Markup:
+    options = (tag("option", label, value=value, selected=value == choice.chosen) for value, label in choice.choices)
     return tag(
         "span",
         tag("label", key.capitalize(), for_=f"choose-{key}", class_="unseen"),
         tag("select", options, id=f"choose-{key}", data_key=key, data_choice=True),
-        tag("span", state.errors[key], class_="error", role="alert") if key in state.errors else None,
+        tag("span", choice.error, class_="error", role="alert") if choice.error else None,
         class_="choice",
     )
 
 
-def _changed(state: State) -> Markup:
-    changes = len(state.changes())
+def _changed(changes: int, can_undo: bool, can_redo: bool) -> Markup:
     return tag(
         "span",
         button(f"{changes} changed ↺", "reset_all", class_="plain", title="Put every field back") if changes else None,
-        button("↶", "undo", class_="plain", title="Undo", aria_label="Undo", disabled=not state.can_undo),
-        button("↷", "redo", class_="plain", title="Redo", aria_label="Redo", disabled=not state.can_redo),
+        button("↶", "undo", class_="plain", title="Undo", aria_label="Undo", disabled=not can_undo),
+        button("↷", "redo", class_="plain", title="Redo", aria_label="Redo", disabled=not can_redo),
         class_="changed",
     )
 

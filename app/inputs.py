@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
 from envelope.fields.base import TEXT, Default, Field, Value
@@ -110,9 +109,19 @@ def row(state: State, field: Field, prefix: str = "field") -> Markup:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=512)  # a keystroke changes a few rows of some forty
+# The last HTML of each row: a keystroke changes a few of some forty, and comparing facts is quicker than hashing them.
+_WRITTEN: dict[tuple[str, str], tuple[_Facts, Markup]] = {}
+
+
 def _row(key: str, prefix: str, facts: _Facts) -> Markup:
-    field, error = BY_KEY[key], facts.error
+    last = _WRITTEN.get((key, prefix))
+    if last is None or last[0] != facts:
+        last = _WRITTEN[key, prefix] = facts, _written_row(BY_KEY[key], prefix, facts)
+    return last[1]
+
+
+def _written_row(field: Field, prefix: str, facts: _Facts) -> Markup:
+    key, error = field.key, facts.error
     shown = facts.typed if facts.typed is not None else _written(field, facts.value)
     words = error or " · ".join(filter(None, (_echo(field, facts, shown), CALIBRATED if facts.calibrated else "")))
     ids = {"id": f"{prefix}-{key}", "data_key": key, "aria_invalid": "true" if error else None}

@@ -37,9 +37,14 @@ def join(*children: Child) -> Markup:
 
 def _add(parts: list[str], children: Iterable[Child]) -> None:
     for child in children:
-        if child is None or child is False:
+        kind = type(child)
+        if kind is Markup:
+            parts.append(child)
+        elif kind is str:
+            parts.append(escape(child))
+        elif child is None or child is False:
             continue
-        if not isinstance(child, str) and (isinstance(child, (list, tuple)) or hasattr(child, "__next__")):
+        elif kind is tuple or kind is list or hasattr(child, "__next__"):
             _add(parts, child)
         else:
             parts.append(escape(child))
