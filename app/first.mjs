@@ -1,28 +1,14 @@
 // The first view: what stands before Python answers. A preset's own state shows its numbers and charts, made when the
 // site was built; any other state shows its inputs and says that it is being computed, never another state's numbers.
 
-const ASIDE = new Set(["v", "data", "show", "fields", "open"]); // what an address says beside the state
-const VIEWS = {{first_views}};
 const root = document.documentElement;
-const asked = new URLSearchParams(location.search);
-const holds = root.dataset.holds; // the model whose picture the build has put into the page; none where it made no pictures
-const inFrame = root.dataset.view === "embed"; // which holds none: its picture depends on what it shows
+const inFrame = root.dataset.view === "embed";
 const isLive = () => root.dataset.state === "live";
+const { isHeld, address, wanted, preset } = start.view; // as guard.js read them
 
-const isPreset = [...asked.keys()].every((key) => key === "model" || ASIDE.has(key));
-
-// What the address asks for, in words.
-const wanted = [...asked]
-  .filter(([key]) => !ASIDE.has(key) && !key.startsWith("a."))
-  .map((pair) => pair.join(" "))
-  .join(" · ");
-
-// The HTML that the build made for this address. What it made none for is not asked for: that would be an error on the
-// console.
+// The HTML that the build made for this address.
 async function picture() {
-  const name = (asked.get("model") ?? holds) + (inFrame ? `.${asked.get("show") ?? "quantities"}` : "");
-  if (!isPreset || !VIEWS.includes(name)) return null;
-  const answer = await fetch(new URL(`first/${name}.json`, import.meta.url)).catch(() => null);
+  const answer = address && (await fetch(address).catch(() => null));
   return answer?.ok ? (await answer.json()).html : null;
 }
 
@@ -30,6 +16,7 @@ async function picture() {
 function showInputs() {
   root.dataset.first = "computing";
   if (inFrame) document.getElementById("asked").textContent = wanted;
+  const asked = new URLSearchParams(location.search);
   for (const field of document.querySelectorAll("#page [data-key]")) {
     const text = asked.get(field.dataset.key);
     if (field.dataset.choice === undefined) field.value = text ?? "";
@@ -39,6 +26,9 @@ function showInputs() {
   if (!answer) return;
   const heading = Object.assign(document.createElement("h2"), { className: "headline", textContent: "Computing …" });
   answer.replaceChildren(heading, Object.assign(document.createElement("span"), { textContent: wanted }));
+  if (!preset) return;
+  const href = `?model=${encodeURIComponent(preset)}`; // stands at once, on any line
+  answer.append(Object.assign(document.createElement("a"), { href, textContent: "the preset as published" }));
 }
 
 const parsed = new Promise((resolve) => {
@@ -51,8 +41,7 @@ const parsed = new Promise((resolve) => {
 });
 
 async function firstView() {
-  const isHeld = holds && isPreset && !inFrame && (asked.get("model") ?? holds) === holds;
-  const html = isHeld || !holds ? null : await picture();
+  const html = isHeld ? null : await picture();
   await parsed;
   if (isLive()) return;
   delete root.dataset.first;
@@ -62,4 +51,24 @@ async function firstView() {
   start.painted();
 }
 
-firstView();
+// A frame tells the page around it how tall it is, once it has something to show: an empty one would collapse the text.
+if (parent !== window) {
+  const page = document.getElementById("page");
+  new ResizeObserver(() => {
+    if (!page.childElementCount) return;
+    const height = Math.ceil(root.getBoundingClientRect().height);
+    parent.postMessage({ type: "serving-envelope:height", height }, "*");
+  }).observe(root);
+}
+
+const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ? requestIdleCallback(resolve, { timeout: 500 }) : setTimeout(resolve, 50)));
+
+// In a frame the rest is fetched once the picture stands: three frames share one thread. guard.js remembers a touch.
+async function fetchStart() {
+  await idle();
+  const address = new URL("./boot.mjs", import.meta.url).href;
+  await import(address).catch(() => start.missing(address));
+}
+
+const standing = firstView();
+if (inFrame) standing.then(fetchStart);

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote
 
 from envelope import catalog
-from envelope.scenario import BY_KEY, FIELDS
+from envelope.scenario import BESIDE, BY_KEY, FIELDS
 
 from app.state import Texts, usable
 
@@ -16,8 +16,6 @@ PINNED = "a."  # what state A has instead, when two are compared; an empty value
 _SAFE = ":,/~@;!*()'$"  # readable, and without meaning inside a query
 _LONGEST = 20_000  # characters read at all
 _MOST_NAMED = 5  # unknown inputs, each in a sentence of its own
-_OTHER = ("show", "fields", "open")  # what a frame shows and offers; which sections are open
-_NOT_INPUTS = frozenset({"v", "data", *_OTHER})
 
 
 @dataclass(frozen=True)
@@ -57,13 +55,13 @@ def read(query: str) -> Link:
         problems.append(f"The link is of version {version[:12]}, which this page does not know; it is read as version {VERSION}.")
     known = {key: text for key, text in found.items() if key in BY_KEY}
     pinned = {key.removeprefix(PINNED): text for key, text in found.items() if key.startswith(PINNED) and key.removeprefix(PINNED) in BY_KEY}
-    ignored = found.keys() - known.keys() - _NOT_INPUTS - {PINNED + key for key in pinned}
+    ignored = found.keys() - known.keys() - {*BESIDE} - {PINNED + key for key in pinned}
     problems += [f"The link's {key[:40]!r} is not an input here and was ignored." for key in sorted(ignored)[:_MOST_NAMED]]
     if len(ignored) > _MOST_NAMED:
         problems.append(f"{len(ignored) - _MOST_NAMED:,} more names of the link are no inputs here either.")
     texts, errors = usable({key: text for key, text in known.items() if text.strip()})
     problems += [_problem(error) for error in errors]
-    return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in _OTHER if key in found})
+    return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in BESIDE[2:] if key in found})
 
 
 def _pinned(texts: Texts, pinned: Texts, problems: list[str]) -> Texts | None:

@@ -387,13 +387,4 @@ function openAnchor() {
   fold.scrollIntoView();
 }
 
-// A frame tells the page around it how tall it is, once it has something to show: an empty one would collapse the text.
-if (parent !== window) {
-  new ResizeObserver(() => {
-    if (!page().childElementCount) return;
-    const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
-    parent.postMessage({ type: "serving-envelope:height", height }, "*");
-  }).observe(document.documentElement);
-}
-
 listen();

@@ -19,13 +19,12 @@ from envelope.config import read as read_config
 from envelope.evaluation import Envelope
 from envelope.fields.base import InputError
 from envelope.quantities import BY_KEY as QUANTITIES
-from envelope.scenario import FIELDS, Assumption, resolve
+from envelope.scenario import BESIDE, FIELDS, Assumption, resolve
 from envelope.sections import sections
 from envelope.units import text
 
 LARGEST_FILE = 32 * 2**20
 _LONGEST_LINE = 1000
-_NOT_INPUTS = frozenset({"v", "data", "show", "fields", "open"})  # what a link says beside its inputs
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 
 
@@ -209,7 +208,7 @@ def _state(words: str) -> Envelope:
         pairs = parse_qsl(words.split("?", 1)[-1].split("#", 1)[0], keep_blank_values=True, max_num_fields=200)
     except ValueError:
         raise Unreadable(f"{words[:60]!r} has more than 200 fields") from None
-    given = {key: value for key, value in pairs if key not in _NOT_INPUTS and not key.startswith("a.")}
+    given = {key: value for key, value in pairs if key not in BESIDE and not key.startswith("a.")}
     return Envelope(resolve({"model": "muse-spark-open", **given}))
 
 

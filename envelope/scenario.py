@@ -18,6 +18,8 @@ from envelope.records import Machine, ModelPreset
 
 FIELDS: tuple[Field, ...] = architecture.FIELDS + deployment.FIELDS + traffic.FIELDS + decisions.FIELDS + engine.FIELDS
 BY_KEY: Mapping[str, Field] = {field.key: field for field in FIELDS}
+# What a link says beside inputs: its form, the catalogue's date, what a frame shows and offers, which sections are open.
+BESIDE = ("v", "data", "show", "fields", "open")
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ async function boot() {
   drawing ??= scripts();
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
   const { startPython } = await import("./python.mjs");
-  const python = await startPython(start.progress);
+  const python = await startPython(start);
   start.progress("Building the page …");
   if (baked && python.fromSnapshot) await baked.take(python);
   else await show(python, drawing);

@@ -1,36 +1,35 @@
-// Inline and first, in old JavaScript, so that it runs where nothing else does: it owns the progress line, says in
-// words what could not start, keeps a picture of another state hidden, and hears the reader touch a frame before the
-// rest is there. boot.mjs uses it as `start`.
+// Inline and before the page, in old JavaScript, so that it runs where nothing else does: it owns the progress line,
+// says in words what is asked for and what could not start, keeps a picture of another state hidden, asks for the right
+// one, and hears the reader touch a frame before the rest is there. The modules use it as `start`.
 var start = (function () {
+  var ASIDE = {{aside}}; // what an address says beside the state
+  var VIEWS = {{first_views}};
   var failed = false;
   var root = document.documentElement;
+  var isFrame = root.getAttribute("data-view") === "embed";
   var touched = false;
   var onTouch = null;
   function element(id) {
     return document.getElementById(id);
   }
-  function whenBody(work) {
-    if (document.body && element("failure")) work();
-    else document.addEventListener("DOMContentLoaded", work);
-  }
   function progress(text) {
-    whenBody(function () {
-      element("progress").textContent = text;
-    });
+    element("doing").textContent = text;
+  }
+  // So much of what Python needs is here; a screen reader hears only what is being done.
+  function loaded(bytes, total) {
+    element("loaded").textContent = bytes < total ? (bytes / 1e6).toFixed(1) + " of " + (total / 1e6).toFixed(1) + " MB" : "";
   }
   function fail(what, remedy) {
     if (failed) return;
     failed = true;
     root.setAttribute("data-state", "failed");
-    whenBody(function () {
-      var box = element("failure");
-      [what, remedy].forEach(function (text) {
-        var line = document.createElement("p");
-        line.textContent = text;
-        box.appendChild(line);
-      });
-      box.removeAttribute("hidden");
+    var box = element("failure");
+    [what, remedy].forEach(function (text) {
+      var line = document.createElement("p");
+      line.textContent = text;
+      box.appendChild(line);
     });
+    box.removeAttribute("hidden");
   }
   function live() {
     if (failed) return;
@@ -77,7 +76,7 @@ var start = (function () {
     onTouch = work;
     if (touched) work();
   }
-  if (root.getAttribute("data-view") === "embed") window.addEventListener("click", hear);
+  if (isFrame) window.addEventListener("click", hear);
   // Marks when the charts stand, after the frame that paints them.
   function painted() {
     requestAnimationFrame(function () {
@@ -91,13 +90,35 @@ var start = (function () {
     else requestAnimationFrame(awaitPicture);
   }
   // The page holds the picture of one model; for any other state it stays hidden until first.mjs has what is asked for.
-  location.search
-    .slice(1)
-    .split("&")
-    .forEach(function (pair) {
-      if (pair && !/^(v|data|open)=/.test(pair) && pair !== "model=" + root.getAttribute("data-holds")) root.setAttribute("data-first", "pending");
+  var view = { isHeld: false, address: "", wanted: "", preset: "" };
+  function readAddress() {
+    var asked = new URLSearchParams(location.search);
+    var holds = root.getAttribute("data-holds"); // empty where the build made no pictures
+    var name = asked.has("model") ? asked.get("model") : holds;
+    var words = [];
+    var isPreset = true;
+    asked.forEach(function (text, key) {
+      if (ASIDE.indexOf(key) >= 0) return;
+      if (key !== "model") isPreset = false;
+      if (key.indexOf("a.") !== 0) words.push(key + " " + text);
     });
-  if (root.getAttribute("data-holds") && !root.hasAttribute("data-first") && root.getAttribute("data-view") !== "embed") awaitPicture();
+    view.wanted = words.join(" · ");
+    if (!isFrame && VIEWS.indexOf(name) >= 0) view.preset = name;
+    view.isHeld = isPreset && !isFrame && name === holds;
+    if (isFrame) name += "." + (asked.has("show") ? asked.get("show") : "quantities");
+    if (view.isHeld && holds) return awaitPicture();
+    root.setAttribute("data-first", "pending");
+    if (!isFrame) element("wanted").textContent = view.wanted;
+    if (!isPreset || VIEWS.indexOf(name) < 0) return;
+    // Asked for while the modules are still on their way.
+    view.address = "{{app}}/first/" + name + ".json";
+    var hint = document.createElement("link");
+    hint.rel = "preload";
+    hint.as = "fetch";
+    hint.crossOrigin = "anonymous";
+    hint.href = view.address;
+    document.head.appendChild(hint);
+  }
   var browser = "Use a current Chrome, Edge, Firefox or Safari.";
   if (typeof WebAssembly !== "object") {
     fail("The calculator cannot start: this browser has no WebAssembly, or it is turned off.", browser);
@@ -109,6 +130,7 @@ var start = (function () {
       "Serve the folder, for example with: python3 -m http.server"
     );
   }
+  if (typeof URLSearchParams === "function") readAddress();
   window.addEventListener(
     "error",
     function (event) {
@@ -119,6 +141,8 @@ var start = (function () {
   );
   return {
     progress: progress,
+    loaded: loaded,
+    view: view,
     fail: fail,
     live: live,
     missing: missing,

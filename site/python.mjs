@@ -34,9 +34,11 @@ async function fetched(address) {
 
 const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
 
+const isKept = () => Boolean(navigator.serviceWorker?.controller);
+
 // The core: unpacked already where a service worker keeps it, with the code that the browser has compiled of it.
 function fetchCore(unpacker) {
-  if (navigator.serviceWorker?.controller) return fetched(`${RUNTIME}pyodide.asm.wasm`);
+  if (isKept()) return fetched(`${RUNTIME}pyodide.asm.wasm`);
   const packed = unpacker.open(`${RUNTIME}pyodide.asm.wasm.zst`);
   return packed.then((stream) => new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
 }
@@ -124,20 +126,23 @@ function lateFiles(python) {
   for (const archive of archives) python.unpackArchive(archive, "zip");
 }
 
-// Pyodide, with the app's packages imported. `progress(text)` is told what is being done.
-export async function startPython(progress, { snapshot = {{has_snapshot}} } = {}) {
+// Pyodide, with the app's packages imported. `teller` hears what is being done, `progress(text)`, and how much of the
+// large files has come, `loaded(bytes, total)`.
+export async function startPython(teller, { snapshot = {{has_snapshot}} } = {}) {
   await refuseBlockedWasm();
-  progress("Starting Python …");
-  const unpacker = new Unpacker(`${RUNTIME}zstd.wasm`);
+  teller.progress("Starting Python …");
+  const total = {{snapshot_bytes}} + (isKept() ? 0 : {{core_bytes}});
+  const unpacker = new Unpacker(`${RUNTIME}zstd.wasm`, (came) => teller.loaded(came, total));
   try {
     if (snapshot) {
       try {
         return Object.assign(await fromSnapshot(fetchCore(unpacker), unpacker), { fromSnapshot: true });
       } catch (error) {
+        teller.loaded(0, 0);
         console.info(`Starting from the packages, because the snapshot does not serve here: ${error.message}`);
       }
     }
-    return await fromPackages(fetchCore(unpacker), progress);
+    return await fromPackages(fetchCore(unpacker), teller.progress);
   } finally {
     unpacker.close();
   }

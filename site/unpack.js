@@ -11,8 +11,8 @@ async function startDecoder(address) {
   return (await WebAssembly.instantiate(await answer.arrayBuffer(), imports)).instance.exports;
 }
 
-// The unpacked bytes of a stream, in chunks of one size but the last.
-async function* unpacked(stream, decoder) {
+// The unpacked bytes of a stream, in chunks of one size but the last. `tell` hears of each part that comes, in bytes.
+async function* unpacked(stream, decoder, tell = () => {}) {
   const context = decoder.ZSTD_createDCtx();
   const [input, output, buffers] = [PIECE, CHUNK, 24].map(decoder.malloc);
   // Two structs of the decoder's: address, size and position of what it writes, and of what it reads.
@@ -24,6 +24,7 @@ async function* unpacked(stream, decoder) {
   try {
     const reader = stream.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      tell(part.value.length);
       for (let from = 0; from < part.value.length; from += PIECE) {
         const piece = part.value.subarray(from, from + PIECE);
         new Uint8Array(decoder.memory.buffer).set(piece, input);
@@ -57,7 +58,8 @@ if (typeof DedicatedWorkerGlobalScope === "function") {
     if (!answer?.ok) return postMessage({ number, missing: answer?.status ?? 0 });
     postMessage({ number, isOpen: true });
     try {
-      for await (const chunk of unpacked(answer.body, await decoder)) postMessage({ number, chunk }, [chunk.buffer]);
+      const tell = (came) => postMessage({ number, came });
+      for await (const chunk of unpacked(answer.body, await decoder, tell)) postMessage({ number, chunk }, [chunk.buffer]);
       postMessage({ number, isAll: true });
     } catch (error) {
       postMessage({ number, failure: error.message });

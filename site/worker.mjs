@@ -4,7 +4,7 @@ import { startPython } from "./python.mjs";
 
 const sendPatch = (patch, buffers) => postMessage({ type: "patch", patch, buffers });
 
-const ready = startPython((text) => postMessage({ type: "status", text }), { snapshot: false }).then(async (python) => {
+const ready = startPython({ progress: (text) => postMessage({ type: "status", text }), loaded() {} }, { snapshot: false }).then(async (python) => {
   python.runPython(BUILD);
   python.globals.set("send_patch", sendPatch);
   const [docs, items, roots] = (await python.runPythonAsync(WRITE_IN_WORKER)).toJs();

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from envelope.scenario import BESIDE
+
 from steps.bytecode import compiled
 from steps.fetch import obtain
 from steps.licences import licences
@@ -171,11 +173,14 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     made = None if sources else snapshot(
         stdlib, packages | own, pack=pack, core=kitchen.core, node=kitchen.node, cache=kitchen.cache, say=kitchen.say
     )  # fmt: skip
-    app = _shell(kitchen, runtime_name, made) | {"app.zip": zip_tree(own)}
+    sizes = {"core_bytes": str(len(packed_core["pyodide.asm.wasm.zst"])), "snapshot_bytes": str(len(made.image) if made else 0)}
+    app = _shell(kitchen, sizes | {"runtime": runtime_name}, made) | {"app.zip": zip_tree(own)}
     app |= {**made.views, "snapshot.zst": made.image} if made else {}
     app_name = f"app-{content_hash(app)}"
 
-    guard = (site / "guard.js").read_text()
+    views = sorted(path.removeprefix("first/").removesuffix(".json") for path in app if path.startswith("first/"))
+    lists = {"aside": json.dumps(BESIDE), "first_views": json.dumps(views, separators=(",", ":"))}
+    guard = filled((site / "guard.js").read_text(), lists | {"app": app_name}, "guard.js")
     digest = base64.b64encode(hashlib.sha256(guard.encode()).digest()).decode()
     version = git_version(root)
     scripts = [f'<script src="{runtime_name}/{path}"></script>' for path in runtime if path.startswith("js/")]
@@ -194,6 +199,7 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         # In the page too: Chromium asks for an icon anew when the address changes and leaves the answer open, which keeps
         # a newer service worker from taking over.
         "icon": f"data:image/svg+xml,{quote((site / 'icon.svg').read_text().strip())}",
+        "megabytes": f"{_first_visit(runtime, made) / 1e6:.0f}",
         "noscript": made.noscript if made else "",
         "holds": made.default if made else "",
     } | reading_parts(root)
@@ -224,6 +230,13 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     partial.rename(dist)
 
 
+def _first_visit(runtime: Tree, made: Snapshot | None) -> int:
+    """Bytes of the large files that a first visit fetches."""
+    large = [path for path in runtime if path in LARGE_RUNTIME or path.endswith(".wasm.zst") or path.startswith("js/")]
+    rest = len(made.image) if made else sum(len(runtime[name]) for name in ("stdlib.zip", "packages.zip"))
+    return sum(len(runtime[path]) for path in large) + rest
+
+
 def _pages(site: Path, values: dict[str, str]) -> Tree:
     return {name: filled((site / name).read_text(), values, name).encode() for name in (*LIVE_PAGES, *READING_PAGES)}
 
@@ -235,14 +248,10 @@ def bundle(tree: Tree) -> bytes:
     return len(index).to_bytes(4, "little") + index + b"".join(tree[path] for path in paths)
 
 
-def _shell(kitchen: Kitchen, runtime_name: str, made: Snapshot | None) -> Tree:
+def _shell(kitchen: Kitchen, names: dict[str, str], made: Snapshot | None) -> Tree:
     """Boot modules and styles: the site's, with the names of this build filled in, and the app's."""
     site, app = kitchen.root / "site", kitchen.root / "app"
-    views = sorted(path.removeprefix("first/").removesuffix(".json") for path in made.views if path.startswith("first/")) if made else []
-    names = {
-        "runtime": runtime_name, "has_snapshot": "true" if made else "false", "default_model": made.default if made else "",
-        "first_views": json.dumps(views, separators=(",", ":")),
-    }  # fmt: skip
+    names |= {"has_snapshot": "true" if made else "false", "default_model": made.default if made else ""}
     tree = {}
     for name in (*PAGE_FILES, *SHELL_FILES):
         content = ((app if name in PAGE_FILES else site) / name).read_bytes()

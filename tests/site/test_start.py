@@ -172,7 +172,7 @@ def test_the_page_built_with_the_snapshot_answers_in_each_light_and_width(page: 
 IMPORT_LATE = """async () => {
     const boot = document.querySelector('script[type=module]').src;
     const { startPython } = await import(boot.replace('boot.mjs', 'python.mjs'));
-    const python = await startPython(() => {});
+    const python = await startPython({ progress() {}, loaded() {} });
     return python.runPython("import wave, panel.chat; f'{wave.__name__} {panel.chat.__name__}'");
 }"""
 
