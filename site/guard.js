@@ -13,11 +13,12 @@ var start = (function () {
     return document.getElementById(id);
   }
   function progress(text) {
-    element("doing").textContent = text;
+    element("doing").textContent = element("words").textContent = text;
   }
   // So much of what Python needs is here; a screen reader hears only what is being done.
   function loaded(bytes, total) {
-    element("loaded").textContent = bytes < total ? (bytes / 1e6).toFixed(1) + " of " + (total / 1e6).toFixed(1) + " MB" : "";
+    var much = bytes < total ? " " + (bytes / 1e6).toFixed(1) + " of " + (total / 1e6).toFixed(1) + " MB" : "";
+    element("words").textContent = element("doing").textContent + much;
   }
   function fail(what, remedy) {
     if (failed) return;
@@ -70,6 +71,7 @@ var start = (function () {
     window.removeEventListener("click", hear);
     touched = true;
     root.setAttribute("data-state", "starting");
+    progress("Starting …");
     if (onTouch) onTouch();
   }
   function whenTouched(work) {

@@ -30,7 +30,7 @@ times = [milliseconds(turn) for turn in range(20)][5:]
 IN_PAGE = """async ([codes, text]) => {
   const boot = document.querySelector("script[type=module]").src;
   const { startPython } = await import(boot.replace("boot.mjs", "python.mjs"));
-  const python = await startPython(() => {});
+  const python = await startPython({ progress() {}, loaded() {} });
   python.globals.set("text", text);
   return codes.map((code) => python.runPython(`${code}\\ntimes`).toJs());
 }"""
