@@ -59,21 +59,22 @@ def _taken_over(now: Facts) -> dict[object, Kept]:
     return holding
 
 
+def _value_and_note(evaluation: Evaluation, definition: Definition) -> tuple[Any, str]:
+    value, _, note = definition.find(evaluation)
+    return value, note
+
+
 class Quantity:
     """One output of one state: value or reason, and how it came about."""
 
-    __slots__ = ("_evaluation", "definition", "kept")
+    __slots__ = ("_evaluation", "definition", "kept", "value")
 
     def __init__(self, definition: Definition, kept: Kept, evaluation: Evaluation) -> None:
         self.definition = definition
         self.kept = kept
+        # In base units, unrounded and exact where it can be; None where `reason` says why.
+        self.value = kept.result and kept.result[0]
         self._evaluation = evaluation
-
-    @property
-    def value(self) -> Any:
-        """In base units, unrounded and exact where it can be; None where `reason` says why."""
-        result = self.kept.result
-        return result and result[0]
 
     @property
     def tier(self) -> str:
@@ -113,7 +114,8 @@ class Quantity:
     @property
     def working(self) -> str:
         """The formula with this state's numbers."""
-        return "" if self.kept.reason else self._evaluation.working(self.definition)
+        # Found again, in 10 µs: what is kept of a working would hold on to its evaluation.
+        return "" if self.kept.reason else self.definition.find(self._evaluation).working()
 
 
 class Evaluation:
@@ -123,7 +125,6 @@ class Evaluation:
         self.scenario = Watched(scenario)
         self._tiers_met = 0
         self._tiers = scenario.tiers
-        self._workings: dict[str, Callable[[], str]] = {}
         now = facts(scenario)
         self._kept = _taken_over(now)
         RECENT.append((now, self._kept))
@@ -138,25 +139,13 @@ class Evaluation:
 
     def kept(self, key: str) -> Kept:
         """What was found of a quantity, in this evaluation or an earlier one."""
-        kept = self._kept.get(key) or self._keep(key, Evaluation._find, BY_KEY[key])
+        kept = self._kept.get(key) or self._keep(key, _value_and_note, BY_KEY[key])
         self.scenario.reads |= kept.reads
         return kept
 
     def quantity(self, key: str) -> Quantity:
         """A quantity with its formula, tier and reason."""
         return Quantity(BY_KEY[key], self.kept(key), self)
-
-    def _find(self, definition: Definition) -> tuple[Any, str]:
-        """A quantity's value and note. Its working, which holds on to this evaluation, is not among what is taken over."""
-        found = definition.find(self)
-        self._workings[definition.key] = found.working
-        return found.value, found.note
-
-    def working(self, definition: Definition) -> str:
-        """Write a quantity's working, found again where only its value was taken over."""
-        if definition.key not in self._workings:
-            self._find(definition)
-        return self._workings[definition.key]()
 
     def _keep(self, key: object, make: Callable[..., Any], *of: object) -> Kept:
         """Keep under `key` what `make` finds of this evaluation, what it read and the tiers it met."""
@@ -251,7 +240,8 @@ class Envelope:
         return self._evaluation.quantity(key)
 
     def __iter__(self):
-        return map(self._evaluation.quantity, BY_KEY)
+        evaluation = self._evaluation
+        return (Quantity(definition, evaluation.kept(key), evaluation) for key, definition in BY_KEY.items())
 
     def value(self, key: str) -> Any:
         """A quantity's value, or None."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from envelope import catalog, shape
-from envelope.fields.base import CHOICE, COUNT, NUMBER, TEXT, TOKENS, Default, Field, Known, constant, unset
+from envelope.fields.base import CHOICE, COUNT, NUMBER, TEXT, TOKENS, UNSET, Default, Field, Known, constant
 from envelope.model import LARGEST, MOST_LAYERS, Model
 
 GROUP = "Model"
@@ -40,8 +40,8 @@ def _shape(key: str, label: str, help: str, kind=COUNT, bounds: tuple[int, int] 
 
 FIELDS = (
     Field("model", "Model", CHOICE, GROUP, "A model of the catalogue, or `custom` with `groups`.", constant("muse-spark-open"), choices=_models),
-    Field("groups", "Layers as text", TEXT, GROUP, "The whole architecture in its canonical text; replaces the model's layers.", unset),
-    Field("name", "Name", TEXT, GROUP, "What to call a model that is not in the catalogue.", unset, applies=lambda known: known.preset is None),
+    Field("groups", "Layers as text", TEXT, GROUP, "The whole architecture in its canonical text; replaces the model's layers.", UNSET),
+    Field("name", "Name", TEXT, GROUP, "What to call a model that is not in the catalogue.", UNSET, applies=lambda known: known.preset is None),
     _shape("layers", "Layers", "Decoder layers; those added or taken away are of the kind that slides, if there is one.", bounds=(1, MOST_LAYERS)),
     _shape("global_layers", "Global layers", "Layers that keep keys and values for the whole context.", bounds=(0, MOST_LAYERS)),
     _shape("window", "Window", "Tokens a sliding layer keeps.", TOKENS),
@@ -57,6 +57,6 @@ FIELDS = (
     Field(
         "active_parameters", "Active parameters", NUMBER, GROUP,
         "Parameters a token multiplies in its layers, when you know better than the shapes.",
-        unset, bounds=(1, 10**15), applies=_has_model, follows="active_parameters",
+        UNSET, bounds=(1, 10**15), applies=_has_model, follows="active_parameters",
     ),
 )  # fmt: skip

@@ -191,8 +191,9 @@ def _no_choices(known: Known) -> tuple[tuple[str, str], ...]:
 class Field:
     """One input, declared once; form, link, command line, page and tests read this.
 
-    `default` gives the value from what is settled before it, `choices` (key, label) pairs where only those are
-    accepted, `bounds` inclusive limits in base units, `applies` whether this set-up has such a thing.
+    `default` gives the value from what is settled before it, or is the value where it hangs on nothing; `choices`
+    are (key, label) pairs where only those are accepted, `bounds` inclusive limits in base units, `applies` says
+    whether this set-up has such a thing.
     `follows` names the quantity shown in an empty field that only overrides. A `rare` field is one that few
     change before they have an engine running; forms may fold it away.
     """
@@ -202,7 +203,7 @@ class Field:
     kind: Kind
     group: str
     help: str
-    default: Callable[[Known], Default]
+    default: Callable[[Known], Default] | Default
     bounds: tuple[float, float] | None = None
     choices: Callable[[Known], tuple[tuple[str, str], ...]] = _no_choices
     applies: Callable[[Known], bool] = _always
@@ -253,15 +254,10 @@ def _plain(given: object) -> str:
     return str(given)
 
 
-def constant(value: Value, why: str = "", source: str = "") -> Callable[[Known], Default]:
-    """A default that depends on nothing."""
-    made = Default(value, tier="C" if why else "A", source=source, why=why)
-    return lambda known: made
+def constant(value: Value, why: str = "", source: str = "") -> Default:
+    """A default that hangs on nothing."""
+    return Default(value, tier="C" if why else "A", source=source, why=why)
 
 
-NOTHING = Default(None)
-
-
-def unset(known: Known) -> Default:
-    """The default of a field that only overrides what is derived."""
-    return NOTHING
+# The default of a field that only overrides what is derived.
+UNSET = Default(None)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 from envelope import benchmark, catalog, units
 from envelope.admission import gib
 from envelope.fields.base import (
-    BYTES, CHOICE, COUNT, NUMBER, RATE, SECONDS, SPEED, TOKENS, Default, Field, InputError, Kind, Known, Value,
-    constant, decimal_text, exact, unset,
+    BYTES, CHOICE, COUNT, NUMBER, RATE, SECONDS, SPEED, TOKENS, UNSET, Default, Field, InputError, Kind, Known, Value,
+    constant, decimal_text, exact,
 )  # fmt: skip
-from envelope.records import Replay, Score
+from envelope.records import Replay
 
 CHECKPOINT, HOST, SPECULATION = "Checkpoint", "Host memory", "Speculation"
 ACCURACY, BENCHMARK, ADMISSION = "Accuracy", "Benchmark", "Admission"
@@ -64,21 +65,17 @@ def measured_here(known: Known) -> bool:
 
 
 def _workload(name: str) -> Callable[[Known], Default]:
-    def default(known: Known) -> Default:
-        published = replay()
-        return Default(getattr(published, name), published.tier, f"{published.name}: {published.source}")
+    return lambda known: _published(name)
 
-    return default
+
+@cache
+def _published(name: str) -> Default:
+    published = replay()
+    return Default(getattr(published, name), published.tier, f"{published.name}: {published.source}")
 
 
 def _measured(name: str) -> Callable[[Known], Default]:
-    def default(known: Known) -> Default:
-        if not measured_here(known):
-            return Default(None)
-        published = replay()
-        return Default(getattr(published, name), published.tier, f"{published.name}: {published.source}")
-
-    return default
+    return lambda known: _published(name) if measured_here(known) else UNSET
 
 
 def _has_benchmark(known: Known) -> bool:
@@ -87,33 +84,34 @@ def _has_benchmark(known: Known) -> bool:
 
 def _published_total(known: Known) -> Default:
     stated = known.preset.published_total if known.preset else None
-    return Default(stated.value, stated.tier, stated.source) if stated else Default(None)
+    return Default(stated.value, stated.tier, stated.source) if stated else UNSET
 
 
 def _machine_value(name: str) -> Callable[[Known], Default]:
     def default(known: Known) -> Default:
         found = getattr(known.machine, name)
-        return Default(exact(found.value), found.tier, found.source) if found else Default(None)
+        return Default(exact(found.value), found.tier, found.source) if found else UNSET
 
     return default
 
 
-def _reference(known: Known) -> Score | None:
-    slug = known.preset.slug if known.preset else None
+@cache
+def _reference(slug: str) -> tuple[Default, Default]:
+    """The published score of a model and its harness."""
     scores = catalog.traffic().scores
-    return next((one for one in scores if one.model == slug and one.benchmark == REFERENCE and one.low == one.high), None)
+    found = next((one for one in scores if one.model == slug and one.benchmark == REFERENCE and one.low == one.high), None)
+    if found is None:
+        return UNSET, UNSET
+    score = Default(exact(str(found.low)), found.tier, f"{found.benchmark}, {found.harness}: {found.source}")
+    return score, Default(found.harness, found.tier, found.source)
 
 
 def _reference_score(known: Known) -> Default:
-    found = _reference(known)
-    if found is None:
-        return Default(None)
-    return Default(exact(str(found.low)), found.tier, f"{found.benchmark}, {found.harness}: {found.source}")
+    return _reference(known.preset.slug)[0] if known.preset else UNSET
 
 
 def _reference_harness(known: Known) -> Default:
-    found = _reference(known)
-    return Default(found.harness, found.tier, found.source) if found else Default(None)
+    return _reference(known.preset.slug)[1] if known.preset else UNSET
 
 
 def _timed(known: Known) -> bool:
@@ -159,17 +157,17 @@ FIELDS: tuple[Field, ...] = (
     Field("published_total", "Published total", NUMBER, CHECKPOINT, "Parameters the publisher states, to check the rebuilt count against.",
           _published_total, bounds=(1, 10**16), applies=_has_model),
     Field("host_cache_per_rank", "Host cache per rank", BYTES, HOST, "Pinned host memory each rank takes for idle caches (SGLang hicache_size).",
-          unset, bounds=(0, 10**15), applies=_has_host),
+          UNSET, bounds=(0, 10**15), applies=_has_host),
     Field("host_memory", "Host memory", BYTES, HOST, "Memory of the host, all GPUs of a node together.", _machine_value("host_memory"), bounds=(0, 10**16), applies=_has_host_cache),
     Field("host_link", "Host link", RATE, HOST, "Bytes per second between one GPU and the host, one direction.", _machine_value("host_link"), bounds=(10**6, 10**15), applies=_has_host),
-    Field("draft_weight_bytes", "Drafter's weights", BYTES, SPECULATION, "Bytes of the draft model or prediction heads, on all GPUs.", unset, bounds=(0, 10**15)),
-    Field("draft_cache_bytes_per_token", "Drafter's cache per token", NUMBER, SPECULATION, "Bytes the drafter keeps per token of context.", unset, bounds=(0, 10**9)),
-    Field("step_ms", "Plain step", MILLISECONDS, SPECULATION, "Measured milliseconds of a decode step without the drafter, at your concurrency.", unset, bounds=(Fraction(1, 10**6), 10**7)),
-    Field("verify_ms", "Verify step", MILLISECONDS, SPECULATION, "Measured milliseconds of one verify step.", unset, bounds=_TIME),
+    Field("draft_weight_bytes", "Drafter's weights", BYTES, SPECULATION, "Bytes of the draft model or prediction heads, on all GPUs.", UNSET, bounds=(0, 10**15)),
+    Field("draft_cache_bytes_per_token", "Drafter's cache per token", NUMBER, SPECULATION, "Bytes the drafter keeps per token of context.", UNSET, bounds=(0, 10**9)),
+    Field("step_ms", "Plain step", MILLISECONDS, SPECULATION, "Measured milliseconds of a decode step without the drafter, at your concurrency.", UNSET, bounds=(Fraction(1, 10**6), 10**7)),
+    Field("verify_ms", "Verify step", MILLISECONDS, SPECULATION, "Measured milliseconds of one verify step.", UNSET, bounds=_TIME),
     Field("draft_ms", "Drafting", MILLISECONDS, SPECULATION, "Measured milliseconds of drafting, per cycle.", constant(Fraction(0), why="no drafting time was named"), bounds=_TIME, applies=_timed),
     Field("other_ms", "Other", MILLISECONDS, SPECULATION, "Measured milliseconds of everything else in a cycle.", constant(Fraction(0), why="no other time was named"), bounds=_TIME, applies=_timed),
-    Field("score", "Your score", PERCENT, ACCURACY, "Score of your deployment, percent.", unset, bounds=(0, 100)),
-    Field("harness", "Your harness", LABEL, ACCURACY, "What measured your score.", unset),
+    Field("score", "Your score", PERCENT, ACCURACY, "Score of your deployment, percent.", UNSET, bounds=(0, 100)),
+    Field("harness", "Your harness", LABEL, ACCURACY, "What measured your score.", UNSET),
     Field("reference_score", "Reference score", PERCENT, ACCURACY, "Score of the reference, percent.", _reference_score, bounds=(0, 100)),
     Field("reference_harness", "Reference's harness", LABEL, ACCURACY, "What measured the reference.", _reference_harness),
     Field("turns", "Turns", COUNT, BENCHMARK, "Turns of one conversation.", _workload("turns"), bounds=(1, 10**6)),
@@ -181,14 +179,14 @@ FIELDS: tuple[Field, ...] = (
     Field("sessions_load", "Sessions in flight", COUNT, BENCHMARK, "Conversations in flight on all GPUs of the benchmark.", _measured("sessions"), bounds=(1, 10**7), applies=_has_benchmark),
     Field("user_tokens_s", "Speed per user", SPEED, BENCHMARK, "Tokens per second one user sees while decoding.", _measured("tokens_per_second_per_user"), bounds=(Fraction(1, 1000), 10**6), applies=_has_benchmark),
     Field("think_s", "Think time", SECONDS, BENCHMARK, "Seconds a client waits between turns.", constant(Fraction(0), why="the benchmark states no think time between turns"), bounds=(0, 10**7), applies=_has_benchmark),
-    Field("usable_per_rank", "Usable per rank", BYTES, ADMISSION, "Memory of one rank that the engine may use; overrides hbm × memory_fraction.", unset, bounds=(1, 10**14), follows="admit_usable_bytes"),
+    Field("usable_per_rank", "Usable per rank", BYTES, ADMISSION, "Memory of one rank that the engine may use; overrides hbm × memory_fraction.", UNSET, bounds=(1, 10**14), follows="admit_usable_bytes"),
     Field("graph_bytes", "Graphs and communication", BYTES, ADMISSION, "Measured bytes per rank after graph capture.", _unmeasured, bounds=(0, 10**14)),
     Field("reserve_bytes", "Reserve", BYTES, ADMISSION, "Bytes per rank kept for variation.", _unmeasured, bounds=(0, 10**14)),
-    Field("state_reserve", "Fixed state", BYTES, ADMISSION, "Bytes per rank for bounded per-sequence state at the proposed concurrency; overrides what windows and state take.", unset, bounds=(0, 10**14), follows="admit_fixed_bytes"),
+    Field("state_reserve", "Fixed state", BYTES, ADMISSION, "Bytes per rank for bounded per-sequence state at the proposed concurrency; overrides what windows and state take.", UNSET, bounds=(0, 10**14), follows="admit_fixed_bytes"),
     Field("output_reserve", "Output reserved", TOKENS, ADMISSION, "Output tokens reserved for each request.", _output_reserve, bounds=(0, 10**9)),
     Field("prompt_reserve", "Prompt reserved", TOKENS, ADMISSION, "Prompt tokens reserved for each request.", _prompt_reserve, bounds=(1, 10**9)),
-    Field("arrival_per_s", "Arrivals", PER_SECOND, ADMISSION, "Requests that arrive per second.", unset, bounds=(0, 10**7)),
-    Field("residence_s", "Residence", SECONDS, ADMISSION, "Seconds a request stays in the engine.", unset, bounds=(0, 10**7)),
+    Field("arrival_per_s", "Arrivals", PER_SECOND, ADMISSION, "Requests that arrive per second.", UNSET, bounds=(0, 10**7)),
+    Field("residence_s", "Residence", SECONDS, ADMISSION, "Seconds a request stays in the engine.", UNSET, bounds=(0, 10**7)),
 )  # fmt: skip
 
 _BENCH_KEYS = ("think_s", "user_tokens_s", "sessions_load", "total_tokens_per_gpu_s", "output_tokens", "new_tokens", "first_turn", "turns")

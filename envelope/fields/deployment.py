@@ -7,7 +7,7 @@ from fractions import Fraction
 from envelope import catalog
 from envelope.checkpoint import Split, uniform
 from envelope.fields.base import (
-    BYTES, CHOICE, COUNT, NUMBER, RATE, RATIO, SHARE, TEXT, TOKENS, Default, Field, Known, constant, exact, unset,
+    BYTES, CHOICE, COUNT, NUMBER, RATE, RATIO, SHARE, TEXT, TOKENS, UNSET, Default, Field, Known, constant, exact,
 )  # fmt: skip
 from envelope.formats import CACHE_FORMATS, FORMATS, WEIGHT_FORMATS
 from envelope.model import CompressedAttention, is_windowed
@@ -107,18 +107,18 @@ _FRACTION = Default(Fraction(9, 10), source="first seed", why="the share engines
 FIELDS = (
     Field("weight_format", "Weights", CHOICE, CHECKPOINT, "The format of the file's largest tensors.", _weight_format, choices=_weight_formats, applies=_has_model),
     Field("split", "Split", TEXT, CHECKPOINT, "What is stored how: a base format, then <part or module>.<format>[.at<layers>].", split_for, applies=_has_model),
-    Field("weight_bytes", "Weight bytes", BYTES, CHECKPOINT, "The file's size, when you know better than the split.", unset, bounds=(1, 10**16), follows="weight_bytes"),
+    Field("weight_bytes", "Weight bytes", BYTES, CHECKPOINT, "The file's size, when you know better than the split.", UNSET, bounds=(1, 10**16), follows="weight_bytes"),
     Field("machine", "Machine", CHOICE, MACHINE, "Whose GPUs.", constant("hgx-b300"), choices=_machines),
     Field("gpus", "GPUs", COUNT, MACHINE, "GPUs in all; may exceed a node.", _gpus, bounds=(1, 100_000)),
     Field("pp", "PP", COUNT, MACHINE, "Pipeline-parallel stages.", constant(1, source="one stage"), bounds=(1, 1000), applies=_has_model),
-    Field("dp", "DP", COUNT, MACHINE, "Data-parallel replicas of the attention; each holds its own sessions.", unset, bounds=(1, 100_000), applies=_has_model),
+    Field("dp", "DP", COUNT, MACHINE, "Data-parallel replicas of the attention; each holds its own sessions.", UNSET, bounds=(1, 100_000), applies=_has_model),
     Field("tp", "TP", COUNT, MACHINE, "Tensor-parallel ranks that split one attention.", _tp, bounds=(1, 100_000), applies=_has_model),
     Field("ep", "EP", COUNT, MACHINE, "GPUs that divide the routed experts.", _ep, bounds=(1, 100_000), applies=_has_experts),
     Field("hbm", "HBM per GPU", BYTES, MACHINE, "Memory of one GPU.", _hbm, bounds=(10**6, 10**14)),
     Field("bandwidth", "Bandwidth", RATE, MACHINE, "Memory bandwidth of one GPU.", _bandwidth, bounds=(10**6, 10**16)),
     Field("engine", "Engine", CHOICE, ENGINE, "Whose memory rules and flags.", constant("sglang"), choices=lambda known: ENGINES),
     Field("memory_fraction", "Memory fraction", SHARE, ENGINE, "Share of HBM for weights and cache; the rest is kept back for activations and graphs.",
-          lambda known: _FRACTION, bounds=(Fraction(1, 100), 1)),
+          _FRACTION, bounds=(Fraction(1, 100), 1)),
     Field("cache_format", "Cache format", CHOICE, ENGINE, "How one cached value is stored.", _cache_format, choices=lambda known: tuple((key, FORMATS[key].label) for key in CACHE_FORMATS)),
     Field("cache_bytes_per_token", "Cache per token", NUMBER, ENGINE, "Bytes one token of context takes in all layers, when you know better than the shapes. No window is added.",
           lambda known: _stated_cache(known), bounds=(Fraction(1, 1000), 10**9), follows="cache_bytes_per_token"),
@@ -133,5 +133,5 @@ FIELDS = (
 def _stated_cache(known: Known) -> Default:
     stated = known.preset.stated_cache if known.preset else None
     if stated is None:
-        return Default(None)
+        return UNSET
     return Default(exact(stated.value), stated.tier, stated.source)

@@ -7,7 +7,7 @@ from functools import cache
 
 from envelope import catalog, groups, published
 from envelope.engines.releases import NEWEST, Release, release
-from envelope.fields.base import BYTES, CHOICE, COUNT, TOKENS, Default, Field, Kind, Known, constant, unset
+from envelope.fields.base import BYTES, CHOICE, COUNT, TOKENS, UNSET, Default, Field, Kind, Known, constant
 from envelope.fields.deployment import ENGINE, has_window
 from envelope.model import CompressedAttention, LatentAttention, LinearAttention, Model
 
@@ -73,14 +73,14 @@ def _longest(known: Known) -> Default:
 
 def _max_num_seqs(known: Known) -> Default:
     if known["engine"] != "vllm":
-        return Default(None)
+        return UNSET
     large = known["hbm"] >= 70 * 2**30 and not str(known["machine"]).startswith(("a100", "dgx-spark"))
     return Default(_MANY if large else _FEW, source="vLLM arg_utils.py: 1,024 from 70 GiB on (not A100, GB10), else 256")
 
 
 def _block_size(known: Known) -> Default:
     if known["engine"] not in NEWEST:
-        return Default(None)
+        return UNSET
     if _attentions(known, CompressedAttention):
         return Default(256, source="what compressed attention needs")
     latent = _attentions(known, LatentAttention)
@@ -91,7 +91,7 @@ def _block_size(known: Known) -> Default:
 
 def _state_blocks(known: Known) -> Default:
     if not _has_state(known) or known["engine"] != "vllm":
-        return Default(None)
+        return UNSET
     chosen = release(str(known["engine_version"]))
     draft = known["verify_tokens"] - 1 if known["mtp_layers"] or known["draft_model"] else 0
     cached = chosen >= STATES_CACHED
@@ -113,10 +113,10 @@ _DETAILS = (
     Field("block_size", "Block", TOKENS, ENGINE, "Tokens per block (vLLM) or page (SGLang).", _block_size, bounds=(1, 10**6), applies=lays_out),
     Field("kv_memory_per_rank", "Cache memory per rank", BYTES, ENGINE,
           "As the log prints it: available KV cache memory (vLLM), K size + V size (SGLang). Bypasses the fit check.",
-          unset, bounds=(1, 10**14), follows="kv_memory_per_rank"),
-    Field("weights_per_rank", "Weights per rank", BYTES, ENGINE, "As the log prints it after loading.", unset, bounds=(1, 10**14), follows="engine_weights_per_rank"),
-    Field("activation_reserve", "Activations", BYTES, ENGINE, "Peak of one step beside weights and cache, per rank.", unset, bounds=(0, 10**14), follows="engine_activations"),
-    Field("graph_reserve", "Graphs", BYTES, ENGINE, "Captured CUDA graphs, per rank.", unset, bounds=(0, 10**14), follows="engine_graphs"),
+          UNSET, bounds=(1, 10**14), follows="kv_memory_per_rank"),
+    Field("weights_per_rank", "Weights per rank", BYTES, ENGINE, "As the log prints it after loading.", UNSET, bounds=(1, 10**14), follows="engine_weights_per_rank"),
+    Field("activation_reserve", "Activations", BYTES, ENGINE, "Peak of one step beside weights and cache, per rank.", UNSET, bounds=(0, 10**14), follows="engine_activations"),
+    Field("graph_reserve", "Graphs", BYTES, ENGINE, "Captured CUDA graphs, per rank.", UNSET, bounds=(0, 10**14), follows="engine_graphs"),
     Field("dcp", "DCP", COUNT, ENGINE, "Decode context parallelism: tensor-parallel ranks that share one token's cache between them.",
           constant(1, source="off"), bounds=(1, 1024), applies=lays_out),
     Field("hybrid_manager", "Sliding layers apart", CHOICE, ENGINE,
@@ -124,7 +124,7 @@ _DETAILS = (
           constant("on", source="the engine's default"), choices=lambda known: _ON_OFF, applies=lambda known: lays_out(known) and has_window(known)),
     Field("mtp_layers", "MTP layers", COUNT, ENGINE, "Prediction layers loaded to speculate with, or an EAGLE head's layers; their cache shares the pool.",
           constant(0, source="no speculation"), bounds=(0, 64), applies=lays_out),
-    Field("draft_model", "Draft model", DRAFT, ENGINE, "An EAGLE or DFlash draft: a model of the catalogue, or its layers as text.", unset, applies=lays_out),
+    Field("draft_model", "Draft model", DRAFT, ENGINE, "An EAGLE or DFlash draft: a model of the catalogue, or its layers as text.", UNSET, applies=lays_out),
     Field("cache_scales", "FP8 scales", CHOICE, ENGINE, "One per tensor adds nothing; one per token and head adds 8 bytes (fp8_per_token_head).",
           constant("tensor", source="plain fp8"), choices=lambda known: (("tensor", "per tensor"), ("head", "per token and head")),
           applies=lambda known: _vllm(known) and known["cache_format"] == "fp8"),

@@ -1,6 +1,8 @@
 """What an evaluation takes over from an earlier one is what it would find itself."""
 
+import gc
 import random
+import weakref
 
 import pytest
 
@@ -117,3 +119,15 @@ def test_what_differs_between_two_states_is_each_value_tier_and_part_that_does(s
             continue
     for old, new in zip(scenarios, scenarios[1:] + scenarios[:1], strict=True):
         assert changes(facts(old), facts(new)) == sum(bit for key, bit in BIT.items() if _differs(key, old, new))
+
+
+def test_an_evaluation_that_nobody_holds_is_gone_at_once():
+    envelope = evaluate("muse-spark-open", context="100000")
+    assert [one.value for one in envelope] and envelope.findings and envelope["sessions"].working
+    held = weakref.ref(envelope.evaluation)
+    gc.disable()
+    try:
+        del envelope
+        assert held() is None
+    finally:
+        gc.enable()

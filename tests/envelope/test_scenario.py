@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envelope import InputError, evaluate, resolve
+from envelope.fields.base import Default, Known
 from envelope.scenario import BY_KEY, FIELDS, attempt
 from tests.envelope.strategies import PRESETS, presets
 
@@ -173,3 +174,17 @@ class TestRoundTrip:
     def test_with_takes_changes_back(self, preset):
         scenario = resolve({"model": preset})
         assert scenario.with_(batch="7").with_(batch=None).values == scenario.values
+
+
+@pytest.mark.parametrize("inputs", [{}, {"engine": "vllm", "mtp_layers": "1"}, {"model": "deepseek-v3", "dp": "2", "usable_per_rank": "120GB"}])
+def test_a_default_hangs_only_on_inputs_before_it(inputs):
+    """Those that hang on nothing stand from the start, so reading one too early would go unseen."""
+    scenario = evaluate(**inputs).scenario
+    for place, field in enumerate(FIELDS):
+        if isinstance(field.default, Default):
+            continue
+        before = {one.key: scenario[one.key] for one in FIELDS[:place]}
+        known = Known(
+            scenario.preset, scenario.model, scenario.model_edited, scenario.machine, scenario.split, before, {}, frozenset(scenario.given)
+        )
+        assert field.default(known).value == scenario.defaults[field.key].value
