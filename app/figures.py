@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from bokeh.core.property.validation import without_property_validation
 from bokeh.core.property.vectorization import value
 from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, LabelSet, LinearAxis, LogAxis, Range1d, Span
 from bokeh.plotting import figure
@@ -62,6 +63,7 @@ class Figure:
             axis.axis_label_text_font_style = "normal"
             axis.ticker = FixedTicker(ticks=[])
 
+    @without_property_validation  # what plan.py gives is right; looking at each number took a third of drawing
     def draw(self, chart: Chart, colors: Palette, pinned: Chart | None = None) -> None:
         """Show a chart, and behind it that of the pinned state."""
         if (chart, pinned, colors) == self._drawn:
