@@ -9,13 +9,11 @@ from envelope import layer_table
 from envelope.formats import FORMATS
 from envelope.layer_table import Cell, Row
 from envelope.model import Model
-from envelope.units import text, token_text
+from envelope.units import counted, text, token_text
 
 from app.markup import Markup, button, join, tag
-from app.sections import fold
+from app.sections import LAYERS, fold
 from app.state import State
-
-FOLD = "layers"  # the name of the table's fold
 
 
 def table(state: State, opened: bool) -> Markup | None:
@@ -34,7 +32,7 @@ Pairs = tuple[tuple[str, str], ...]
 @lru_cache(maxsize=8)
 def _folded(model: Model, original: Model | None, context: int, cache_format: str, opened: bool, typed: Pairs, errors: Pairs, is_changed: bool) -> Markup:
     content = _table(model, original, context, cache_format, typed, errors, is_changed) if opened else None
-    return fold(FOLD, "Layers", in_words(model), content)
+    return fold(LAYERS, "Layers", in_words(model), content)
 
 
 def in_words(model: Model) -> str:
@@ -140,5 +138,5 @@ def _beside(model: Model) -> str:
     """What the model has beside these layers, in words."""
     layers = sum(group.count for group in model.prediction)
     words = [f"{name} {text(size, 'parameters')}" for name, size in model.towers if size]
-    words += [f"{layers:,} prediction layer{'' if layers == 1 else 's'} (MTP), which the totals leave out"] if layers else []
+    words += [f"{counted(layers, 'prediction layers')} (MTP), which the totals leave out"] if layers else []
     return f"Beside them: {', '.join(words)}." if words else ""

@@ -21,7 +21,7 @@ class View:
     """What is open on the page, and what it has to say beside the state."""
 
     folded: frozenset[str] = inputs.FOLDED
-    opened: frozenset[str] = frozenset({layers.FOLD})
+    opened: frozenset[str] = frozenset({sections.LAYERS})
     how: tuple[str, ...] = ()
     tables: frozenset[str] = frozenset()
     notices: tuple[Markup, ...] = ()
@@ -66,7 +66,7 @@ def regions(state: State, view: View, drawn: Drawn) -> Regions:
         "numbers": lambda: quantities.cards(state.envelope, view.how),
         "compared": lambda: sections.compared(state),
         "findings": lambda: findings.listed(state.envelope.findings),
-        "layers": lambda: layers.table(state, layers.FOLD in view.opened),
+        "layers": lambda: layers.table(state, sections.LAYERS in view.opened),
         "sections": lambda: sections.folded(state, view.opened, drawn),
         "dialog": lambda: view.dialog,
     }

@@ -15,6 +15,7 @@ from envelope.fields.base import UNSET, Default, Field, InputError, Known, Value
 from envelope.model import Model
 from envelope.ranks import Layout
 from envelope.records import Machine, ModelPreset
+from envelope.units import counted
 
 FIELDS: tuple[Field, ...] = architecture.FIELDS + deployment.FIELDS + traffic.FIELDS + decisions.FIELDS + engine.FIELDS
 BY_KEY: Mapping[str, Field] = {field.key: field for field in FIELDS}
@@ -258,7 +259,7 @@ def _divide(known: Known, edits: dict[str, int]) -> None:
 
 def _share_experts(known: Known, edits: dict[str, int]) -> None:
     if known["gpus"] % known["ep"]:
-        raise InputError("ep", known["ep"], f"does not divide the {known['gpus']} GPUs")
+        raise InputError("ep", known["ep"], f"does not divide the {counted(known['gpus'], 'GPUs')}")
 
 
 _EFFECTS = {

@@ -386,3 +386,12 @@ class TestCatalogue:
     @pytest.mark.parametrize("query", ["?data=2026-10-15", "?data=2026-09-01&machine=hgx-h200", "?data=2026-09-01&gpu_hour=5", "?context=1M", "?data=soon"])
     def test_says_nothing_where_nothing_changed_for_the_state(self, query: str):
         assert Reader(query).region("notices").text == ""
+
+
+def test_a_link_opens_the_layer_table_where_it_is_folded_and_never_names_it():
+    assert Reader(narrow=True).region("layers").one("details").attributes.get("open", "no") == "no"
+    reader = Reader("?open=layers", narrow=True)
+    assert "open" in reader.region("layers").one("details").attributes
+    assert reader.region("notices").text == ""
+    reader.do("fold", name="turn", open="True")
+    assert reader.told("address")[-1]["query"].endswith("&open=turn")
