@@ -12,6 +12,7 @@ from envelope.sections import sections as all_sections
 from app import charts, header, inputs, link, quantities, sections
 from app.markup import Markup, join, tag
 from app.page import Drawn, Regions, View
+from app.pointing import elsewhere
 from app.sections import SHOWN
 from app.state import State
 
@@ -63,7 +64,7 @@ def regions(shown: Embed, state: State, view: View, drawn: Drawn) -> Regions:
         "notices": lambda: join(view.notices),
         "answer": lambda: _answer(state),
         "fields": lambda: join(inputs.row(state, BY_KEY[key]) for key in shown.fields),
-        "shown": lambda: _content(shown, state, view, drawn),
+        "shown": lambda: elsewhere(_content(shown, state, view, drawn), shown.fields, _whole_page(state)),
         "back": lambda: _back(state),
     }
 
@@ -86,7 +87,11 @@ def _content(shown: Embed, state: State, view: View, drawn: Drawn) -> Markup:
 
 def _back(state: State) -> Markup:
     """The same state on the whole page, for the reader who wants more."""
-    return tag("a", "Open in Serving envelope", href="./" + link.write(state.given()), target="_blank", rel="noopener")
+    return tag("a", "Open in Serving envelope", href=_whole_page(state), target="_blank", rel="noopener")
+
+
+def _whole_page(state: State) -> str:
+    return "./" + link.write(state.given())
 
 
 def whole(shown: Embed, made: Mapping[str, str]) -> Markup:

@@ -30,3 +30,10 @@ class TestEmbed:
         reader = Reader("?show=moon&fields=context,nonsense", embedded=True)
         assert "There is no 'moon' to show" in reader.region("notices").text
         assert "'nonsense' is not an input" in reader.region("notices").text
+
+    def test_leads_to_the_whole_page_for_an_input_the_frame_has_not(self):
+        shown = Reader("?show=section-pools", embedded=True).region("shown")
+        assert not shown.all("button", data_do="find")
+        assert {way.attributes["href"] for way in shown.all("a", target="_blank") if way.text == "Host cache per rank"} == {f"./?v=1&data={catalog.date()}&model=muse-spark-open"}
+        offered = Reader("?show=section-pools&fields=host_cache_per_rank", embedded=True).region("shown")
+        assert {way.attributes["data-key"] for way in offered.all("button", data_do="find")} == {"host_cache_per_rank"}
