@@ -341,6 +341,8 @@ function listen() {
     if (event.key === "Enter" && event.target.dataset.enter) document.getElementById(event.target.dataset.enter).click();
     if (event.key === "Escape") closeMenus(null);
   });
+  // Escape closes a dialog without Python, which would show the same again. A file picker's cancel bubbles up here, too.
+  root.addEventListener("cancel", ({ target }) => target.matches("dialog") && send({ do: "close" }), true);
   addEventListener("hashchange", openAnchor);
   addEventListener("pagehide", flushAddress);
   addEventListener("popstate", () => {

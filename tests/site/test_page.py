@@ -157,6 +157,20 @@ class TestLookingCloser:
         summary.press("Enter")
         expect(page.locator("#plot-pool-mix canvas").first).to_be_visible()
 
+    def test_a_dialog_left_with_escape_opens_empty_again(self, open_live: Callable[..., Page]) -> None:
+        page = open_live()
+        for name in ("Paste log", "Paste config"):
+            page.get_by_role("button", name=name).click()
+            box = page.get_by_role("dialog").locator("textarea").first
+            box.fill("GPU KV cache size: 1,000 tokens")
+            page.get_by_role("dialog").get_by_text("recognised").or_(page.get_by_role("dialog").get_by_role("alert")).first.wait_for()
+            expect(box).to_have_value("GPU KV cache size: 1,000 tokens")
+            page.keyboard.press("Escape")
+            page.get_by_role("button", name=name).click()
+            expect(box).to_have_value("")
+            expect(page.get_by_role("dialog").get_by_role("alert")).to_have_count(0)
+            page.get_by_role("dialog").get_by_role("button", name="Close").click()
+
     def test_two_states_side_by_side(self, open_live: Callable[..., Page]) -> None:
         page = open_live()
         page.get_by_role("button", name="Compare").click()
