@@ -18,7 +18,7 @@ from envelope.scenario import Assumption
 from envelope.units import text, token_text
 
 from app.dialogs import listed, titled
-from app.markup import Markup, button, join, tag
+from app.markup import Markup, button, join, tag, unbroken
 
 CONFIG, QUANT, INDEX = "config.json", "hf_quant_config.json", "model.safetensors.index.json"
 NAMES = (CONFIG, QUANT, INDEX)
@@ -233,7 +233,7 @@ def _layer(group: LayerGroup, kept: LayerCache, cache_format: str, columns: tupl
     each = FORMATS[cache_format].bytes_per_value * kept.count
     token, session = kept.growing * each, kept.values(_CONTEXT) * each
     cells = (kept.kind, _attention(group), _feed_forward(group), text(token, "bytes") if token else "–", text(session, "bytes") if session else "–")
-    return tag("tr", tag("th", f"{group.count:,}", scope="row", data_label=columns[0]), (tag("td", cell, data_label=name) for name, cell in zip(columns[1:], cells, strict=True)))
+    return tag("tr", tag("th", f"{group.count:,}", scope="row", data_label=columns[0]), (tag("td", unbroken(cell), data_label=name) for name, cell in zip(columns[1:], cells, strict=True)))
 
 
 def _attention(group: LayerGroup) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from envelope import export, launch, logs
 from envelope.scenario import BY_KEY, Scenario
+from envelope.units import counted
 from envelope.units import text as text_of
 
 from app import browser, link
@@ -76,7 +77,7 @@ def read_log(text: str, shown: Page) -> Markup:
         join(
             tag(
                 "p",
-                f"{_ENGINES[reading.engine]}{f' {version.value}' if version else ''}: {found:,} line{'' if found == 1 else 's'} recognised, beside {scenario.name}.",
+                f"{_ENGINES[reading.engine]}{f' {version.value}' if version else ''}: {counted(found, 'lines')} recognised, beside {scenario.name}.",
                 " The text was longer than is read." if reading.cut else None,
             ),
             _log_table(rows) if rows else tag("p", "None of them states a figure that is predicted here."),

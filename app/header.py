@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from envelope import Envelope
 from envelope.pools import round_up
-from envelope.units import shorten, text, token_text
+from envelope.units import counted, shorten, text, token_text
 
 from app.markup import Markup, button, join, tag
 from app.pointing import pointing
@@ -99,7 +99,7 @@ def headline(envelope: Envelope) -> str:
     if sessions == 0:
         return "Not one session fits"
     held = "of this mix" if scenario["mix"] else f"at {token_text(scenario['context'])}"
-    return f"Fits · {sessions:,} session{'' if sessions == 1 else 's'} {held}"
+    return f"Fits · {counted(sessions, 'sessions')} {held}"
 
 
 def first_line(state: State) -> Markup:
@@ -140,7 +140,7 @@ def _output(e: Envelope) -> Part:
     gpus = e.scenario["gpus"]
     if not speed:
         return "", ""
-    shared = "on 1 GPU" if gpus == 1 else f"on {gpus:,} GPUs, {text(each, 'tokens/s', 2)} per GPU"
+    shared = "on 1 GPU" if gpus == 1 else f"on {counted(gpus, 'GPUs')}, {text(each, 'tokens/s', 2)} per GPU"
     return f"at most {text(speed, 'tokens/s', 2)}", shared
 
 
@@ -151,7 +151,7 @@ def _cost(e: Envelope) -> Part:
 
 def _fewest(e: Envelope) -> Part:
     fewest = e.value("gpus_minimum")
-    return (f"needs {fewest:,} GPU{'' if fewest == 1 else 's'}", "at least") if fewest else ("", e["gpus_minimum"].reason)
+    return (f"needs {counted(fewest, 'GPUs')}", "at least") if fewest else ("", e["gpus_minimum"].reason)
 
 
 def _wanted(e: Envelope) -> Part:
@@ -162,7 +162,7 @@ def _wanted(e: Envelope) -> Part:
         return "what is wanted:", wanted.reason
     rent, binds = e.value("wanted_usd_per_hour"), e.value("wanted_binds")
     price = f", {text(rent, 'USD')} per hour" if rent is not None else ""
-    return f"wanted: {wanted.value:,} GPUs{price}", f"{binds} binds" if binds in ("memory", "bandwidth") else str(binds or "")
+    return f"wanted: {counted(wanted.value, 'GPUs')}{price}", f"{binds} binds" if binds in ("memory", "bandwidth") else str(binds or "")
 
 
 def _doubt(e: Envelope) -> Markup | None:

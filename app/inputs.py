@@ -16,7 +16,8 @@ from app.state import RESETS, State
 
 # The order in which people ask; groups named nowhere here follow as they are declared.
 _FIRST = ("Workload", "Engine", "Model", "Checkpoint", "Machine")
-_LONG = 11  # letters that an input holds at its usual width
+_LONG, _LONGER = 11, 16  # letters that an input holds at its usual width, and somewhat wider with smaller letters
+_LONG_CHOICE = 8  # letters that a choice shows beside its arrow
 CALIBRATED = "calibrated from your log"
 
 
@@ -126,7 +127,7 @@ def _written_row(field: Field, prefix: str, facts: _Facts) -> Markup:
     words = error or " · ".join(filter(None, (_echo(field, facts, shown), CALIBRATED if facts.calibrated else "")))
     ids = {"id": f"{prefix}-{key}", "data_key": key, "aria_invalid": "true" if error else None}
     ids["aria_describedby"] = f"{prefix}-{key}-says" if words else None
-    classes = ["row", "changed" if facts.changed else "", "wrong" if error else "", "wide" if field.kind is TEXT else "long" if len(shown) > _LONG else ""]
+    classes = ["row", "changed" if facts.changed else "", "wrong" if error else "", _width(field, facts, shown)]
     return tag(
         "div",
         tag("label", field.label, for_=f"{prefix}-{key}", title=field.help),
@@ -137,6 +138,15 @@ def _written_row(field: Field, prefix: str, facts: _Facts) -> Markup:
         class_=" ".join(filter(None, classes)),
         data_row=key,
     )
+
+
+def _width(field: Field, facts: _Facts, shown: str) -> str:
+    """The class of a row whose value needs more room than usual; the longest stand under their names."""
+    if field.kind is TEXT:
+        return "wide"
+    if facts.choices:
+        return "wide" if len(dict(facts.choices).get(shown, shown)) > _LONG_CHOICE else ""
+    return "wide" if len(shown) > _LONGER else "long" if len(shown) > _LONG else ""
 
 
 def _written(field: Field, value: Value) -> str:

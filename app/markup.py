@@ -6,11 +6,14 @@ library's pure Python form makes five times slower.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
 Child = object  # text, Markup, None, or an iterable of those
 
+# A number, and what it counts or is measured in.
+_MEASURED = re.compile(r"(?<=[0-9]) (?=(?:[kMGTP]i?B|[BTM]|[MGTP]?FLOP|[KM]? ?tok|tokens?|sessions?|GPUs?|experts?|layers?|requests?|ms|s|min|h|days)\b)")
 _VOID = frozenset({"input", "br", "hr"})
 
 
@@ -63,6 +66,11 @@ def tag(element: str, /, *children: Child, **attributes: object) -> Markup:
         _add(parts, children)
         parts.append(f"</{element}>")
     return Markup("".join(parts))
+
+
+def unbroken(words: str) -> str:
+    """The words with no line break between a number and its unit."""
+    return _MEASURED.sub("\u00a0", words)
 
 
 @cache

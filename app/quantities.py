@@ -143,7 +143,7 @@ def _rows(wanted: Iterable[Quantity], say: Callable[[Quantity], object]) -> Mark
         "table",
         tag("thead", tag("tr", tag("th", "Quantity", scope="col"), tag("th", "Value", scope="col"), tag("th", "How", scope="col"))),
         tag("tbody", (_line(quantity, say(quantity)) for quantity in wanted)),
-        class_="rows",
+        class_="rows stacked",
     )
 
 

@@ -11,10 +11,10 @@ from envelope.scenario import BY_KEY
 from envelope.sections import Section, Table, sections
 
 from app import charts, findings, inputs, quantities
-from app.markup import Markup, button, join, tag
+from app.markup import Markup, button, join, tag, unbroken
 from app.state import State
 
-ALL_NUMBERS = "all-numbers"
+LAYERS, ALL_NUMBERS = "layers", "all-numbers"  # the folds that are no sections: the layer table and the last
 SHOWN = "section-"  # before a section's key where a name may also be a chart's
 MAIN_CHARTS = ("pool-ratio", "experts")  # always on the page
 
@@ -29,11 +29,14 @@ class Charts(Protocol):
 
 def keys() -> tuple[str, ...]:
     """The names of everything that folds here, in the order of the page."""
-    return (*(one.key for one in sections()), ALL_NUMBERS)
+    return (LAYERS, *(one.key for one in sections()), ALL_NUMBERS)
 
 
 def asked(other: Mapping[str, str]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Take from a link what is open, `open=pools,turn` or `show=section-pools`, with a sentence for each that is not known here."""
+    """Take from a link what is open, `open=pools,turn` or `show=section-pools`, with a sentence for each that is not known here.
+
+    `open=layers` opens the layer table where a narrow page has it folded; a wide page has it open whatever the link says.
+    """
     names = [key for key in other.get("open", "").split(",") if key]
     if other.get("show", "").startswith(SHOWN):
         names.append(other["show"].removeprefix(SHOWN))
@@ -42,8 +45,8 @@ def asked(other: Mapping[str, str]) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def open_query(opened: frozenset[str]) -> dict[str, str]:
-    """What a link says of the sections that are open."""
-    names = ",".join(key for key in keys() if key in opened)
+    """What a link says of the sections that are open. Of the layer table it says nothing: how wide a page is decides."""
+    names = ",".join(key for key in keys() if key in opened and key != LAYERS)
     return {"open": names} if names else {}
 
 
@@ -87,14 +90,19 @@ def content(state: State, section: Section, drawn: Charts) -> Markup:
     )
 
 
+_WORDY = 60  # letters of a table's widest cells together; one with more stands cell under cell where it is narrow
+
+
 def _table(table: Table) -> Markup:
+    wordy = sum(max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)) > _WORDY and not table.order
+    labels = table.columns if wordy else ()
     return join(
         tag("h4", table.title),
         tag(
             "table",
             tag("thead", tag("tr", (_head(name, table) for name in table.columns))),
-            tag("tbody", (_row(cells, order) for cells, order in zip(table.rows, table.order or ((),) * len(table.rows), strict=True))),
-            class_="rows",
+            tag("tbody", (_row(cells, order, labels) for cells, order in zip(table.rows, table.order or ((),) * len(table.rows), strict=True))),
+            class_="rows stacked" if wordy else "rows",
             data_sortable=table.title if table.order else None,
         ),
         tag("p", table.note, class_="note") if table.note else None,
@@ -106,9 +114,9 @@ def _head(name: str, table: Table) -> Markup:
     return tag("th", tag("button", name, type="button", class_="plain", data_sort=True) if table.order else name, scope="col")
 
 
-def _row(cells: tuple[str, ...], order: tuple[float | None, ...] = ()) -> Markup:
-    numbers = order or (None,) * len(cells)
-    return tag("tr", tag("th", cells[0], scope="row", data_order=numbers[0]), (tag("td", cell, data_order=number) for cell, number in zip(cells[1:], numbers[1:], strict=True)))
+def _row(cells: tuple[str, ...], order: tuple[float | None, ...] = (), labels: tuple[str, ...] = ()) -> Markup:
+    first, *rest = zip((unbroken(cell) for cell in cells), order or (None,) * len(cells), labels or (None,) * len(cells), strict=True)
+    return tag("tr", tag("th", first[0], scope="row", data_order=first[1]), (tag("td", cell, data_order=number, data_label=label) for cell, number, label in rest))
 
 
 def _chart(drawn: Charts, key: str) -> Markup:

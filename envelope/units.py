@@ -135,7 +135,7 @@ _BASE = {"bytes": "B", "bytes/s": "B/s", "FLOP": "FLOP", "FLOP/s": "FLOP/s", "to
 def people(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
     """Write a base-unit value as number and unit: (`54.1`, `GB`), (`128K`, `tokens`), (`6.9`, `min`)."""
     if unit == "tokens":
-        return token_text(value), "tokens"
+        return token_text(value), _of(value, "tokens")
     if unit == "seconds":
         return _time(value, digits)
     if unit == "share":
@@ -145,7 +145,7 @@ def people(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
     if unit == "ratio":
         return shorten(float(value), 6), ""
     if unit in ("sessions", "GPUs", "experts", "layers", "requests", "collectives", "count"):
-        return f"{int(value):,}", "" if unit == "count" else unit
+        return f"{int(value):,}", "" if unit == "count" else _of(int(value), unit)
     value = float(value)
     # 999.6 million would print as 1,000 M: take the larger name as soon as rounding reaches it.
     size, reaches = abs(value), 1 - 0.5 * 10**-digits
@@ -153,6 +153,15 @@ def people(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
         if size >= scale * reaches:
             return significant(value / scale, digits), name
     return significant(value, digits), _BASE.get(unit, unit)
+
+
+def counted(number: int, things: str) -> str:
+    """Write how many there are of what has a plural in -s: `1 GPU`, `8 GPUs`, `1,304 sessions`."""
+    return f"{number:,} {_of(number, things)}"
+
+
+def _of(number: float, things: str) -> str:
+    return things.removesuffix("s") if number == 1 else things
 
 
 def text(value: float, unit: str, digits: int = 3) -> str:

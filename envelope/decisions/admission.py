@@ -10,7 +10,7 @@ from envelope.decisions.words import NONE, applying, needed
 from envelope.evaluation import Envelope
 from envelope.quantities.admission import budget
 from envelope.sections import Content, Section, Table
-from envelope.units import shorten
+from envelope.units import counted, shorten
 
 _RULES = frozenset({"does_not_fit", "no_session", "budget_overrun", "demand_exceeds_cap", "little_kept_back", "starts_is_not_serves"})
 _STATE = (
@@ -30,7 +30,7 @@ def answer(envelope: Envelope) -> str:
         return f"no request is admitted: {left.reason}"
     state, cap = needed(envelope, "admit_state_bytes"), needed(envelope, "admit_cap")
     each = needed(envelope, "admit_tokens_per_request")
-    words = f"{gib(state)} per rank for requests: at most {cap:,} of {each:,} tokens"
+    words = f"{gib(state)} per rank for requests: at most {cap:,} of {counted(each, 'tokens')}"
     demand, replicas = envelope.value("admit_demand"), envelope.value("admit_replicas")
     if demand is None or replicas is None:
         return words

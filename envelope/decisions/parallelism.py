@@ -9,7 +9,7 @@ from envelope.decisions.words import advice, applying, needed, said
 from envelope.evaluation import Envelope, evaluate
 from envelope.fields.base import InputError
 from envelope.sections import Content, Section, Table
-from envelope.units import shorten, text
+from envelope.units import counted, shorten, text
 
 _RULES = frozenset({
     "kv_heads_copied", "latent_copied", "replicated_weights", "expert_parallelism_off", "exchange_below_peak", "mixed_parts",
@@ -63,7 +63,7 @@ def _parts(envelope: Envelope) -> Table:
     ranks = parallelism.expert_ranks(layout)
     copies = f", copied over dp {layout.dp}" if layout.dp > 1 else ""
     how = {
-        "experts": f"whole experts over {ranks} ranks" if layout.ep == ranks else f"over {ranks} ranks",
+        "experts": f"whole experts over {counted(ranks, 'ranks')}" if layout.ep == ranks else f"over {counted(ranks, 'ranks')}",
         "divided": f"divided over tp {layout.tp}{copies}" if layout.tp > 1 else "whole on every rank: tp 1 divides nothing",
         "copied": "whole on every rank",
     }

@@ -18,6 +18,8 @@ from envelope.model import Model
 # Control characters steer a terminal; lone surrogates are bytes that were no UTF-8.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
+_ZEROS = re.compile(r"(?<=[0-9])\.0+(?![0-9])")  # as in 1.000 MB
+
 Value = int | Fraction | str | tuple[tuple[int, int], ...] | None
 
 
@@ -229,11 +231,12 @@ class Field:
         if self.bounds and not isinstance(value, str):
             low, high = self.bounds
             if not low <= value <= high:
-                raise InputError(self.key, text, f"must be {self._bound(low)} to {self._bound(high)}")
+                read = f"is read as {self._bound(value)}; " if self.kind.unit in ("bytes", "bytes/s", "seconds") else ""
+                raise InputError(self.key, text, f"{read}must be {self._bound(low)} to {self._bound(high)}")
         return value
 
     def _bound(self, value: float) -> str:
-        return self.kind.echo(Fraction(value)) if self.kind.unit not in ("tokens", "count") else f"{int(value):,}"
+        return _ZEROS.sub("", self.kind.echo(Fraction(value))) if self.kind.unit not in ("tokens", "count") else f"{int(value):,}"
 
 
 def _plain(given: object) -> str:

@@ -9,7 +9,7 @@ from envelope import pools, ranks
 from envelope.node import Budget
 from envelope.quantities.model import group_bytes, step_at, value_bytes
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
-from envelope.units import shorten, significant, text
+from envelope.units import counted, shorten, significant, text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -125,7 +125,7 @@ def sessions(e: Evaluation) -> Found:
         rank = f"each rank has {text(per_gpu, 'bytes', 4)} and pays {text(cost.full, 'bytes', 4)} per token"
         if cost.sliding:
             rank += f", {text(cost.sliding, 'bytes', 4)} per sliding token"
-        return f"{rank}: {each:,} sessions × dp {layout.dp} = {total:,}"
+        return f"{rank}: {counted(each, 'sessions')} × dp {layout.dp} = {total:,}"
 
     return Found(total, working)
 
@@ -192,7 +192,7 @@ def sessions_at_speed(e: Evaluation) -> Found:
     found = _batch_at_speed(e, float(speed), fits)
     if not found:
         alone = text(1 / step_at(e, 1), "tokens/s")
-        raise Unavailable(f"one session alone reaches at most {alone} on {e.input('gpus')} GPUs: more GPUs must share it")
+        raise Unavailable(f"one session alone reaches at most {alone} on {counted(e.input('gpus'), 'GPUs')}: more GPUs must share it")
     return Found(found, lambda: f"{found:,} sessions step in {text(step_at(e, found), 'seconds')}; {fits:,} fit")
 
 
@@ -220,7 +220,7 @@ def gpus_for_wanted(e: Evaluation) -> Found:
 def wanted_binds(e: Evaluation) -> Found:
     _wanted(e)
     fits, fast = e["sessions"], e["sessions_at_speed"]
-    return Found("bandwidth" if fast < fits else "memory", lambda: f"{fits:,} sessions fit, {fast:,} are fast enough")
+    return Found("bandwidth" if fast < fits else "memory", lambda: f"{counted(fits, 'sessions')} fit, {fast:,} are fast enough")
 
 
 @_quantity("wanted_usd_per_hour", "Rent for what is wanted", "USD", "gpus_for_wanted × gpu_hour")

@@ -10,7 +10,7 @@ from envelope.formats import FORMATS
 from envelope.model import MixtureOfExperts
 from envelope.parallelism import Placement, RankWeights
 from envelope.quantities.registry import SECOND, SEED, Found, Registry, Unavailable
-from envelope.units import shorten, text
+from envelope.units import counted, shorten, text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -36,7 +36,7 @@ def parallel_collectives(e: Evaluation) -> Found:
     layers, tp = e.model.layers, e.scenario.layout.tp
     if tp == 1:
         return Found(0, lambda: "tp 1: no matrix is divided, so nothing is added up between ranks")
-    return Found(parallelism.COLLECTIVES_PER_LAYER * layers, lambda: f"2 × {layers} layers")
+    return Found(parallelism.COLLECTIVES_PER_LAYER * layers, lambda: f"2 × {counted(layers, 'layers')}")
 
 
 @_quantity("parallel_experts_per_rank", "Experts per rank", "experts", "experts / ep, per layer; the fullest rank", SEED)
@@ -55,7 +55,7 @@ def _placement(e: Evaluation) -> Placement:
 @_quantity("rank_expert_bytes", "Experts on the fullest rank", "bytes", "routed expert bytes of the stage / ranks that hold one copy of them", SECOND, _PLACEMENT)
 def rank_expert_bytes(e: Evaluation) -> Found:
     rank, layout = _placement(e).fullest, e.scenario.layout
-    return Found(rank.experts, lambda: f"over {parallelism.expert_ranks(layout)} ranks: ep {layout.ep}, tp {layout.tp}")
+    return Found(rank.experts, lambda: f"over {counted(parallelism.expert_ranks(layout), 'ranks')}: ep {layout.ep}, tp {layout.tp}")
 
 
 @_quantity("rank_other_bytes", "Everything else on it", "bytes", "what tp divides / tp + what every rank copies", SECOND, _PLACEMENT)
@@ -79,7 +79,7 @@ def rank_naive_bytes(e: Evaluation) -> Found:
 @_quantity("rank_cluster_bytes", "Weights on all ranks", "bytes", "sum over ranks of their weights", SECOND, _PLACEMENT)
 def rank_cluster_bytes(e: Evaluation) -> Found:
     total, weights, gpus = _placement(e).cluster, e["weight_bytes"], e.input("gpus")
-    return Found(total, lambda: f"{gpus} ranks; the file is {text(weights, 'bytes', 4)}, so {text(total - weights, 'bytes')} are copies")
+    return Found(total, lambda: f"{counted(gpus, 'ranks')}; the file is {text(weights, 'bytes', 4)}, so {text(total - weights, 'bytes')} are copies")
 
 
 @_quantity("parallel_experts_read_per_rank", "Experts read per rank", "experts read", "experts × (1 − (1 − top_k / experts)^batch) / ep, mean over ranks", SEED,
@@ -103,10 +103,10 @@ def balance(e: Evaluation, tokens: int) -> Found:
         raise Unavailable("ep 1: no rank holds other experts than the rest")
     held = moe.experts // ep
     if not held:
-        raise Unavailable(f"ep {ep} exceeds the {moe.experts} experts")
+        raise Unavailable(f"ep {ep} exceeds the {counted(moe.experts, 'experts')}")
     chance = experts.touched(moe.experts, moe.top_k, tokens) / moe.experts
     most = parallelism.busiest(held, chance, ep)
-    return Found(most / (held * chance), lambda: f"{shorten(most)} / {shorten(held * chance)} experts of {held} with {tokens:,} token{'' if tokens == 1 else 's'} in the step")
+    return Found(most / (held * chance), lambda: f"{shorten(most)} / {shorten(held * chance)} experts of {held} with {counted(tokens, 'tokens')} in the step")
 
 
 @_quantity("parallel_idle_ranks", "Ranks without a token", "share", "(chance that one token picks no expert of a rank)^batch, per layer", "derived here from the coverage curve")

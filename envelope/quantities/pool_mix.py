@@ -10,7 +10,7 @@ from envelope.quantities.capacity import pool_per_gpu
 from envelope.quantities.pools import default_ratio, sessions_at, two_pool_cost
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
 from envelope.quantities.speed import node_cost
-from envelope.units import shorten, text, token_text
+from envelope.units import counted, shorten, text, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -103,7 +103,7 @@ def pool_count(e: Evaluation) -> int:
            "indexer and draft pools, which come on top")  # fmt: skip
 def host_cache_bytes(e: Evaluation) -> Found:
     each, ranks = _host_cache(e), e.input("gpus")
-    return Found(each * ranks, lambda: f"{text(each, 'bytes')} × {ranks} ranks")
+    return Found(each * ranks, lambda: f"{text(each, 'bytes')} × {counted(ranks, 'ranks')}")
 
 
 @_quantity("host_cache_bytes_each_pool", "… where each pool takes it", "bytes", "host_cache_per_rank × ranks × pools", "SGLang 0.5.10: every pool took the full size")

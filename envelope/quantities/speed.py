@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from envelope import checkpoint, parameters, pricing
 from envelope.quantities.model import longest, prefill_work, step_at
 from envelope.quantities.registry import SEED, Found, Registry, Unavailable
-from envelope.units import shorten, text
+from envelope.units import counted, shorten, text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -54,7 +54,7 @@ def _full_batch(e: Evaluation) -> int:
 @_quantity("capacity_tokens_per_second_per_user", "Speed per user when full, at most", "tokens/s", "1 / step time at batch = sessions", SEED, _BOUND)
 def capacity_tokens_per_second_per_user(e: Evaluation) -> Found:
     batch = _full_batch(e)
-    return Found(1 / step_at(e, batch), lambda: f"1 / [{_step_working(e, batch)}] at {batch:,} sessions")
+    return Found(1 / step_at(e, batch), lambda: f"1 / [{_step_working(e, batch)}] at {counted(batch, 'sessions')}")
 
 
 @_quantity("capacity_output_tokens_per_second", "Output when full, at most", "tokens/s", "sessions / step time at batch = sessions", SEED, _BOUND)
@@ -66,7 +66,7 @@ def capacity_output_tokens_per_second(e: Evaluation) -> Found:
 @_quantity("capacity_output_tokens_per_second_per_gpu", "Output per GPU when full, at most", "tokens/s", "capacity_output_tokens_per_second / gpus", SEED, _BOUND)
 def capacity_output_tokens_per_second_per_gpu(e: Evaluation) -> Found:
     output, gpus = e["capacity_output_tokens_per_second"], e.input("gpus")
-    return Found(output / gpus, lambda: f"{text(output, 'tokens/s')} / {gpus:,} GPUs")
+    return Found(output / gpus, lambda: f"{text(output, 'tokens/s')} / {counted(gpus, 'GPUs')}")
 
 
 @_quantity("bytes_per_output_token", "Bytes per output token", "bytes", "(bytes_per_step + batch × cache_bytes_per_session) / batch", SEED)

@@ -12,7 +12,7 @@ from envelope.fields.base import BYTES, decimal_text
 from envelope.findings import Finding
 from envelope.quantities.capacity import budget, pool_per_gpu, replica_sessions
 from envelope.quantities.pools import cost_and_need, default_ratio, default_share, sessions_at, two_pool_cost
-from envelope.units import shorten, text, token_text
+from envelope.units import counted, shorten, text, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope, Evaluation
@@ -24,7 +24,7 @@ def weights_do_not_fit(envelope: Envelope) -> Finding | None:
         return None
     reason = envelope["pool_bytes"].reason
     gpus = envelope.value("gpus_minimum")
-    ending = f"it takes at least {gpus} GPUs of this kind" if gpus else envelope["gpus_minimum"].reason
+    ending = f"it takes at least {counted(gpus, 'GPUs')} of this kind" if gpus else envelope["gpus_minimum"].reason
     return Finding("does_not_fit", "error", f"Does not fit: {reason}; {ending}.", _spread_over(envelope.scenario, gpus), 1.0)
 
 
@@ -64,7 +64,7 @@ def default_pool_ratio(envelope: Envelope) -> Finding | None:
     started_with, share = default_ratio(e), default_share(e)
     words = (
         f"SGLang's default pool ratio {decimal_text(started_with)} gives {share:.0%} of cache memory to layers that hold "
-        f"{cost.window:,} tokens: {default:,} sessions instead of {best:,}."
+        f"{cost.window:,} tokens: {counted(default, 'sessions')} instead of {best:,}."
     )
     chosen = envelope.scenario["pool_ratio"]
     if chosen == started_with:
@@ -81,7 +81,7 @@ def pool_ratio_off(envelope: Envelope) -> Finding | None:
     if mine >= best * 0.9:
         return None
     runs_out = e["pool_binds"]
-    words = f"At ratio {shorten(float(chosen), 4)} the {runs_out} pool runs out first: {mine:,} of {best:,} sessions."
+    words = f"At ratio {shorten(float(chosen), 4)} the {runs_out} pool runs out first: {mine:,} of {counted(best, 'sessions')}."
     return Finding("pool_ratio_off", "warning", words, {"pool_ratio": decimal_text(set_to)}, 1 - mine / best)
 
 
@@ -140,7 +140,7 @@ def kv_heads_copied(envelope: Envelope) -> Finding | None:
         return None
     words = (
         f"TP {tp} exceeds the {heads} KV heads: every rank keeps a copy, the cache is stored {shorten(float(copies))} "
-        f"times. TP {heads} · DP {better.scenario['dp']} fits {more:,} sessions instead of {mine:,}, if attention weights are copied."
+        f"times. TP {heads} · DP {better.scenario['dp']} fits {counted(more, 'sessions')} instead of {mine:,}, if attention weights are copied."
     )
     return Finding("kv_heads_copied", "warning", words, _layout(better.scenario), 1 - mine / more)
 
@@ -163,7 +163,7 @@ def latent_copied(envelope: Envelope) -> Finding | None:
     if not more or mine is None or more <= mine:
         return None
     words = (
-        f"Every one of the TP {tp} ranks keeps the whole latent cache: {mine:,} sessions. "
+        f"Every one of the TP {tp} ranks keeps the whole latent cache: {counted(mine, 'sessions')}. "
         f"DP attention (TP 1 · DP {better.scenario['dp']}) fits {more:,}."
     )
     return Finding("latent_copied", "warning", words, _layout(better.scenario), 1 - mine / more)
@@ -197,7 +197,7 @@ def cache_could_be_fp8(envelope: Envelope) -> Finding | None:
     mine = envelope.value("sessions")
     if not more or mine is None or more <= mine:
         return None
-    words = f"An FP8 cache halves the bytes per token: {more:,} sessions instead of {mine:,}. Check accuracy within one harness."
+    words = f"An FP8 cache halves the bytes per token: {counted(more, 'sessions')} instead of {mine:,}. Check accuracy within one harness."
     return Finding("cache_could_be_fp8", "note", words, {"cache_format": "fp8"}, (1 - mine / more) * 0.5)
 
 
@@ -211,7 +211,7 @@ def driver_memory(envelope: Envelope) -> Finding | None:
     more = layout.dp * replica_sessions(e, per_gpu, layout.tp, layout.pp, e.input("pool_ratio"))
     if mine == more:
         return None
-    return Finding("driver_memory", "note", f"{words}: with that, {more:,} sessions.", change, 0.02)
+    return Finding("driver_memory", "note", f"{words}: with that, {counted(more, 'sessions')}.", change, 0.02)
 
 
 def _with_driver_memory(e: Evaluation) -> tuple[Fraction, str, dict[str, str]]:

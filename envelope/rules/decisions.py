@@ -17,7 +17,7 @@ from envelope.quantities.speculation import expert_ratio
 from envelope.records import Machine
 from envelope.rules.offers import changed, offer
 from envelope.scenario import BY_KEY
-from envelope.units import money, shorten, significant, text, token_text
+from envelope.units import counted, money, shorten, significant, text, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope
@@ -62,7 +62,7 @@ def every_layer_global(envelope: Envelope) -> Finding | None:
     mine, right = envelope.value("sessions"), other.value("sessions")
     if mine is None or not right or mine >= right:
         return None
-    words = f"All {scenario['layers']} layers are taken to keep the whole context; the published model's {kept} do: {right:,} sessions instead of {mine:,}."
+    words = f"All {scenario['layers']} layers are taken to keep the whole context; the published model's {kept} do: {counted(right, 'sessions')} instead of {mine:,}."
     return Finding("every_layer_global", "warning", words, {"global_layers": str(kept)}, 1 - mine / right)
 
 
@@ -246,7 +246,7 @@ def drafter_takes_sessions(envelope: Envelope) -> Finding | None:
         return None
     wanted = scenario["sessions_wanted"]
     fails = wanted is not None and left < wanted <= mine
-    words = f"The drafter's weights and cache leave {left:,} of {mine:,} sessions" + (f", fewer than the {wanted:,} wanted." if fails else ".")
+    words = f"The drafter's weights and cache leave {left:,} of {counted(mine, 'sessions')}" + (f", fewer than the {wanted:,} wanted." if fails else ".")
     return Finding("drafter_takes_sessions", "warning" if fails else "note", words, {}, 1 - left / mine)
 
 
@@ -259,7 +259,7 @@ def host_memory_exceeded(envelope: Envelope) -> Finding | None:
     ranks, each = e.input("gpus"), text(e.input("host_cache_per_rank"), "bytes")
     memory = text(total / share, "bytes") if share else ""
     if share > 1:
-        words = f"{each} per rank on {ranks} ranks is {text(total, 'bytes')} of pinned memory; the host has {memory}."
+        words = f"{each} per rank on {counted(ranks, 'ranks')} is {text(total, 'bytes')} of pinned memory; the host has {memory}."
         return Finding("host_memory_exceeded", "error", words, {}, float(1 - 1 / share))
     if share * every / (total or 1) > 1:
         words = f"Where each pool takes the full size, as SGLang 0.5.10 does, {each} per rank becomes {text(every, 'bytes')}; the host has {memory}."
@@ -348,7 +348,7 @@ def expert_parallelism_off(envelope: Envelope) -> Finding | None:
     in_step = batch * scenario["verify_tokens"] if _speculates(envelope) else batch
     if ep > 1 and in_step < advice.low:
         most = envelope.evaluation["parallel_busiest_rank"]
-        words = f"With {in_step:,} token{'s' if in_step > 1 else ''} in a step the busiest of {ep} ranks reads {shorten(most)} times the mean; guidance is tensor parallelism for a handful, experts apart from about {advice.low:.0f} requests."
+        words = f"With {counted(in_step, 'tokens')} in a step the busiest of {ep} ranks reads {shorten(most)} times the mean; guidance is tensor parallelism for a handful, experts apart from about {advice.low:.0f} requests."
         return Finding("expert_parallelism_off", "note", words, {}, 0.05)
     if ep == 1 and gpus > 1 and batch >= advice.low:
         gain = catalog.traffic().guidance["expert_parallelism_gain"]

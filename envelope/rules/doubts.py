@@ -13,7 +13,7 @@ from envelope.quantities.capacity import pool_per_gpu, rank_costs
 from envelope.quantities.parallelism import exchanged_format, mixture
 from envelope.quantities.pools import cost_and_need
 from envelope.rules.decisions import MEASURED, SPECULATES
-from envelope.units import money, shorten, text
+from envelope.units import counted, money, shorten, text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope
@@ -53,7 +53,7 @@ def pool_holds_more(envelope: Envelope) -> Finding | None:
         return None
     words = (
         f"If the engine holds the {block:,} verified tokens of each session in the sliding pool as well, ratio "
-        f"{decimal_text(ratio)} fits {held:,} sessions, not {mine:,}; {decimal_text(wider)} would be right."
+        f"{decimal_text(ratio)} fits {counted(held, 'sessions')}, not {mine:,}; {decimal_text(wider)} would be right."
     )
     return Finding("pool_holds_more", "note", words, {"pool_ratio": decimal_text(wider)}, 0.02)
 
@@ -68,7 +68,7 @@ def little_kept_back(envelope: Envelope) -> Finding | None:
     kept, other = scenario["hbm"] * (1 - fraction), 1 - Fraction(str(advice.high))
     fewer = envelope.with_(memory_fraction=other).value("sessions")
     mine = envelope.value("sessions")
-    ending = f"; at {float(other):.0%} used, {fewer:,} sessions instead of {mine:,}" if fewer is not None and mine is not None else ""
+    ending = f"; at {float(other):.0%} used, {counted(fewer, 'sessions')} instead of {mine:,}" if fewer is not None and mine is not None else ""
     words = f"{text(kept, 'bytes')} per GPU are kept back for activations, graphs and a drafter. SGLang's GB300 commands keep {advice.low:.0%} to {advice.high:.0%}{ending}."
     return Finding("little_kept_back", "warning", words, {"memory_fraction": decimal_text(1 - Fraction(str(advice.low)))}, 0.08)
 

@@ -15,7 +15,7 @@ from envelope.quantities.engine import limits
 from envelope.quantities.engine_rank import activations, rank, sglang_ratio, vllm_plan
 from envelope.ranks import keeps_one_record
 from envelope.rules.offers import changed, offer
-from envelope.units import GIB, shorten, token_text
+from envelope.units import GIB, counted, shorten, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Envelope
@@ -131,7 +131,7 @@ def requests_cap_binds(envelope: Envelope) -> Finding | None:
     if held <= capped:
         return None
     name = "max_num_seqs" if vllm else "max_running_requests"
-    words = f"{name} {scenario['max_num_seqs']:,} lets {capped:,} sessions run"
+    words = f"{name} {scenario['max_num_seqs']:,} lets {counted(capped, 'sessions')} run"
     words += f". Memory would hold {held:,}, but activations of as many requests at once leave no cache: raise it in steps." if starved else f" where memory holds {held:,}."
     return Finding("requests_cap_binds", "warning", words, change, 1 - capped / held)
 
@@ -221,7 +221,7 @@ def latent_could_be_shared(envelope: Envelope) -> Finding | None:
     more, mine = shared.value("engine_sessions"), envelope.value("engine_sessions")
     if not more or mine is None or more <= mine:
         return None
-    words = f"TP {tp} brings nothing for this cache: each rank keeps all of it. With decode context parallelism {tp} the ranks share it: {more:,} instead of {mine:,} sessions, at some loss of speed."
+    words = f"TP {tp} brings nothing for this cache: each rank keeps all of it. With decode context parallelism {tp} the ranks share it: {more:,} instead of {counted(mine, 'sessions')}, at some loss of speed."
     return Finding("latent_could_be_shared", "note", words, {"dcp": str(tp)}, 0.5 * (1 - mine / more))
 
 
@@ -268,7 +268,7 @@ def large_steps_take_cache(envelope: Envelope) -> Finding | None:
     more, fewer = smaller.value("engine_sessions"), envelope.value("engine_sessions")
     if more is None or mine is None or theirs is None or (fewer is not None and more <= fewer):
         return None
-    words = f"Steps of {token_text(scenario['chunk'])} tokens take about {_gib(mine)} of activations, {_gib(theirs)} at 8,192: {more:,} sessions then, {0 if fewer is None else fewer:,} now."
+    words = f"Steps of {token_text(scenario['chunk'])} tokens take about {_gib(mine)} of activations, {_gib(theirs)} at 8,192: {counted(more, 'sessions')} then, {0 if fewer is None else fewer:,} now."
     return Finding("large_steps_take_cache", "warning", words, {"chunk": "8192"}, 1 - (fewer or 0) / more if more else 0.1)
 
 

@@ -99,3 +99,7 @@ class TestWriting:
     @given(st.integers(1, 10**12))
     def test_whole_tokens_read_back_as_written(self, value):
         assert units.tokens(units.token_text(value)) == value
+
+    @pytest.mark.parametrize(("number", "things", "written"), [(1, "GPUs", "1 GPU"), (8, "GPUs", "8 GPUs"), (0, "sessions", "0 sessions"), (1304, "sessions", "1,304 sessions")])
+    def test_counts_with_their_plural(self, number, things, written):
+        assert units.counted(number, things) == units.text(number, things) == written
