@@ -26,7 +26,7 @@ _ROOM = 1.18  # above the highest point, for the labels
 _LONGEST, _SHORT = 170, 100  # pixels; a label wider than this takes more lines, and where it hides lines otherwise, than that
 _COLUMNS, _ROW = 64, 4  # the cells that tell where lines run: shares of the frame across, and pixels up
 _ROWS = 4  # of cells that a line of text takes
-_PIECES = 24  # of a line, to see which cells it passes
+_PIECES = 16  # of a line, to see which cells it passes
 _PHONE, _DESK = 358, 472  # pixels of a chart on a phone and beside another, where labels should hide little of the lines
 _TICKS = {
     "ratio": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1),
@@ -318,6 +318,7 @@ def _meet(share: float, left: float, right: float, other: Label, narrow: int, wi
     return near + other.left < right and far + other.right > left
 
 
+@lru_cache(maxsize=256)
 def _lines(words: str, longest: int) -> tuple[str, ...]:
     """A label as it stands: in as few lines as it needs, each about as long."""
     whole = text_width(words)
