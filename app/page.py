@@ -98,7 +98,7 @@ def whole(made: dict[str, str]) -> Markup:
     return join(
         region("bar", "header", class_="bar"),
         region("notices", class_="notices"),
-        region("answer", "section", class_="first", aria_label="The answer"),
+        region("answer", "section", class_="first", aria_label="The answer", id="answer"),
         tag(
             "div",
             tag("form", (region(inputs.region(name)) for name in inputs.groups()), class_="inputs", aria_label="Inputs"),

@@ -92,6 +92,37 @@ def test_another_state_shows_no_picture(page: Page, query: str) -> None:
         expect(picture).to_be_hidden()
 
 
+def test_another_state_leads_to_the_preset_that_stands_at_once(page: Page) -> None:
+    page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
+    page.goto("?model=deepseek-v3&context=1M")
+    page.get_by_role("link", name="the preset as published").click()
+    expect(page.get_by_role("region", name="The answer")).to_contain_text("128 sessions at 128K")
+
+
+def test_what_is_asked_for_stands_before_its_view_has_come(page: Page) -> None:
+    held: list = []
+    page.route("**/first/deepseek-v3.json", lambda route: held.append(route))
+    page.route("**/python.mjs", lambda route: None)  # never answered
+    page.goto("?model=deepseek-v3", wait_until="commit")
+    expect(page.locator("#wanted")).to_have_text("model deepseek-v3")
+    expect(page.locator("#words")).to_contain_text("on a first visit")
+    expect(page.locator("#page")).to_be_hidden()
+    held[0].continue_()
+    expect(page.get_by_role("region", name="The answer")).to_contain_text("128 sessions at 128K")
+    expect(page.locator("#wanted")).to_be_hidden()
+
+
+def test_how_much_has_come_is_said_to_the_eye_alone(page: Page) -> None:
+    page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
+    page.goto("")
+    expect(page.locator("#doing[role=status]")).to_have_text("Starting Python …")
+    page.evaluate("start.loaded(4_000_000, 11_500_000)")
+    expect(page.locator("#words")).to_have_text("Starting Python … 4.0 of 11.5 MB")
+    expect(page.locator("#doing[role=status]")).to_have_text("Starting Python …")
+    page.evaluate("start.loaded(11_500_000, 11_500_000)")
+    expect(page.locator("#words")).to_have_text("Starting Python …")
+
+
 def test_another_preset_shows_its_own_pictures(page: Page) -> None:
     page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
     page.goto("?v=1&model=gpt-oss-120b")
@@ -112,6 +143,20 @@ class TestEmbed:
         assert_labels_clear(page)
         assert serious(page) == []
         assert not any("bokeh" in url or "pyodide" in url for url in watch.requests)
+
+    def test_the_start_is_fetched_once_the_picture_stands(self, page: Page, watch: Watch) -> None:
+        held: list = []
+        page.route("**/first/*.json", lambda route: held.append(route))
+        page.goto("embed.html?show=pool-ratio")
+        assert not any(url.endswith("/boot.mjs") for url in watch.requests)
+        with page.expect_response("**/boot.mjs"):
+            held[0].continue_()
+        expect(page.locator(".picture > svg")).to_be_visible()
+
+    def test_a_missing_start_is_named(self, broken_page: Page) -> None:
+        broken_page.route("**/boot.mjs", lambda route: route.fulfill(status=404, body=""))
+        broken_page.goto("embed.html?show=pool-ratio")
+        expect(broken_page.get_by_role("alert")).to_contain_text("A file of this page did not load")
 
     def test_another_state_says_what_it_would_show(self, page: Page) -> None:
         page.goto("embed.html?model=muse-spark-open&context=1M&show=pool-ratio&fields=context")
