@@ -7,8 +7,8 @@ import pyodide.code
 run_js, pyodide.code.run_js = pyodide.code.run_js, lambda text: null_for_undefined
 import panel.io.pyodide
 pyodide.code.run_js = run_js
-# Panel holds edits back for half a second after one; here an edit costs less than a frame or two.
-panel.io.pyodide.TIMEOUT = 0
+from app.joined import join
+panel.io.pyodide._link_docs = join
 `;
 
 // Run the app: its roots are then in the current document. What changed while it was built needs no telling.
