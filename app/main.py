@@ -74,15 +74,20 @@ class Page:
             self._owed = {}
             self._explain(str(message.get("pointed")))
             return
+        unseen = frozenset(message.get("unseen", ()))
         if message["do"] == "rehearse":
-            self._rehearse(int(str(message["turn"])))
+            self._rehearse(int(str(message["turn"])), unseen)
             return
         self._actions.act(message)
-        self.drawn = Drawn(self.state)
-        regions = self._regions(self.state, self.drawn)
-        unseen = message.get("unseen", ())
-        self._owed = {name: make for name, make in regions.items() if name in unseen}
-        self._show({name: make for name, make in regions.items() if name not in unseen}, rest=not self._owed)
+        self._owed = self._answer(self.state, unseen)
+
+    def _answer(self, state: State, unseen: frozenset[str]) -> Regions:
+        """Show what is in sight of a state; returns the rest."""
+        self.drawn = Drawn(state)
+        regions = self._regions(state, self.drawn)
+        owed = {name: make for name, make in regions.items() if name in unseen}
+        self._show({name: make for name, make in regions.items() if name not in unseen}, rest=not owed)
+        return owed
 
     def _show(self, regions: Regions, *, rest: bool) -> None:
         """Show those of the regions, and of their charts, that are no longer what the page has."""
@@ -99,11 +104,12 @@ class Page:
         self._placed = frozenset(self.drawn.mounted) if rest else self._placed.union(self.drawn.mounted)
         self.browser.flush()
 
-    def _rehearse(self, turn: int) -> None:
-        """Make the regions of a state nearby and show them to nobody: what an edit runs is compiled then."""
+    def _rehearse(self, turn: int, unseen: frozenset[str]) -> None:
+        """Show a state nearby and this one again, between two frames: what an edit runs is compiled then."""
         nearby = copy(self.state)
-        nearby.type("context", str(self.state.envelope.scenario["context"] + turn))
-        page.made(self._regions(nearby, Drawn(nearby)))
+        nearby.type("context", str(self.state.envelope.scenario["context"] * (8 + turn) // 8))
+        self._answer(nearby, unseen)
+        self._answer(self.state, unseen)
 
     def _regions(self, state: State, drawn: Drawn) -> Regions:
         return embed.regions(self.embed, state, self.view, drawn) if self.embed else page.regions(state, self.view, drawn)

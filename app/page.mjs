@@ -283,13 +283,21 @@ function tell(message) {
 let sent = 0;
 
 // Keystrokes that come faster than answers are sent as one.
+const PAUSE = 100; // ms
 const typed = new Map();
 let timer = 0;
+let answered = 0; // when
 function flushTyped() {
   clearTimeout(timer);
   timer = 0;
   for (const [key, text] of typed) send({ do: "type", key, text });
   typed.clear();
+  answered = performance.now();
+}
+// After a pause at once, since a frame with nothing but the letter would come before a timer.
+function followTyping() {
+  if (performance.now() - answered > PAUSE) flushTyped();
+  else timer ||= setTimeout(flushTyped);
 }
 
 function listen() {
@@ -298,7 +306,7 @@ function listen() {
     if (target.dataset.sends) return send({ do: target.dataset.sends, name: target.name, text: target.value });
     if (!target.dataset.key || target.nodeName === "SELECT") return;
     typed.set(target.dataset.key, target.value);
-    timer ||= setTimeout(flushTyped);
+    followTyping();
   });
   root.addEventListener("change", ({ target }) => {
     if (target.dataset.drops && target.files.length) return handOver(target.dataset.drops, target.files);
@@ -358,11 +366,12 @@ function closeMenus(inside) {
   for (const menu of page().querySelectorAll("details[data-menu][open]")) if (!menu.contains(inside)) menu.open = false;
 }
 
-// Edits that nobody sees, so that the first one of the reader does not wait for code to be compiled: 0.3 s without them.
-const REHEARSALS = 3;
+// Edits that are taken back before a frame shows them, so that the first one of the reader does not wait for code to be
+// compiled: 0.4 s without them.
+const REHEARSALS = 8;
 const rehearse = (turn) =>
   whenIdle(() => {
-    tell({ do: "rehearse", turn });
+    tell({ do: "rehearse", turn, unseen: [...unseen] });
     if (turn < REHEARSALS) rehearse(turn + 1);
   });
 

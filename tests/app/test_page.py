@@ -152,7 +152,12 @@ class TestFollowing:
 
     def test_a_rehearsed_edit_changes_nothing(self):
         reader = Reader("?model=muse-spark-open&context=64K")
-        assert reader.do("rehearse", turn=1) == []
+        before = reader.page.figures["pool-ratio"].labels.data["label"]
+        reader.do("rehearse", turn=1, unseen=["sections"])
+        nearby, again = reader.told("show")
+        assert nearby["regions"].keys() == again["regions"].keys() >= {"answer", "numbers", "inputs-workload"}
+        assert "at 72K" in nearby["regions"]["answer"] and "at 64K" in again["regions"]["answer"]
+        assert reader.page.figures["pool-ratio"].labels.data["label"] == before
         assert reader.page.state.given() == {"model": "muse-spark-open", "context": "64K"} and reader.page.query.endswith("&context=64K")
 
     def test_a_chart_out_of_sight_is_drawn_with_the_rest(self):
