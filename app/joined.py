@@ -44,9 +44,9 @@ class Joined:
         from pyodide.ffi import to_js
 
         model = self._document.get_model_by_id(event.model.id) if event.kind == "ModelChanged" else None
-        if model is not None and isinstance(event.new, str):
+        if model is not None and isinstance(event.value, str):
             # So comes all that the page says, and a patch of it takes 5 ms.
-            model.set_from_json(event.attr, event.new, setter="js")
+            model.set_from_json(event.attr, event.value, setter="js")
         else:
             patch = panel_pyodide._convert_json_patch(self._twin.create_json_patch(to_js([event])))
             self._document.apply_json_patch(patch, setter="js")
