@@ -13,11 +13,12 @@ const FIELDS = "input, textarea, select";
 function morph(old, next) {
   // Most of a region is as it was. A field is looked at all the same: it may hold what its HTML does not say.
   if (!old.matches(FIELDS) && !old.querySelector(FIELDS) && old.isEqualNode(next)) return;
-  for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
-  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const typing = old === document.activeElement; // what is being typed or marked stays
+  const own = (name) => typing && name === "value";
+  for (const { name } of [...old.attributes]) if (!next.hasAttribute(name) && !own(name)) old.removeAttribute(name);
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value && !own(name)) old.setAttribute(name, value);
   if (old.hasAttribute("data-keep")) return;
   morphChildren(old, next);
-  const typing = old === document.activeElement;
   if (old.nodeName === "INPUT" && !typing && old.value !== next.value) old.value = next.value;
   if (old.nodeName === "TEXTAREA" && !typing && old.value !== next.value) old.value = next.value;
   if (old.nodeName === "SELECT" && old.value !== next.value) old.value = next.value;
@@ -371,6 +372,7 @@ function closeMenus(inside) {
 const REHEARSALS = 8;
 const rehearse = (turn) =>
   whenIdle(() => {
+    if (answered) return; // the reader has begun
     tell({ do: "rehearse", turn, unseen: [...unseen] });
     if (turn < REHEARSALS) rehearse(turn + 1);
   });
