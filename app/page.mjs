@@ -24,6 +24,13 @@ function morph(old, next) {
   if (old.nodeName === "SELECT" && old.value !== next.value) old.value = next.value;
 }
 
+// Take a node out; returns the one after it.
+function dropped(node) {
+  const { nextSibling } = node;
+  node.remove();
+  return nextSibling;
+}
+
 const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.region || node.dataset.row || "" : "");
 
 function morphChildren(old, next) {
@@ -40,6 +47,7 @@ function morphChildren(old, next) {
     const key = keyOf(wanted);
     let match = key ? keyed.get(key) : at && !keyOf(at) && at.nodeName === wanted.nodeName ? at : null;
     if (match && match.nodeName !== wanted.nodeName) match = null;
+    while (match && at !== match && at && !keyOf(at)) at = dropped(at);
     if (!match) {
       old.insertBefore(wanted, at);
       continue;
@@ -49,11 +57,7 @@ function morphChildren(old, next) {
     if (match.nodeType === 1) morph(match, wanted);
     else if (match.data !== wanted.data) match.data = wanted.data;
   }
-  while (at) {
-    const gone = at;
-    at = at.nextSibling;
-    gone.remove();
-  }
+  while (at) at = dropped(at);
 }
 
 const parsed = (name, html) => {

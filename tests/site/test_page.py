@@ -76,6 +76,14 @@ class TestFollowing:
         context.press_sequentially("256K")
         assert context.input_value() == "256K"
         assert page.evaluate("document.activeElement.id") == "field-context"
+        # What differs from the preset has a button before its field; without one, the field stays what is typed in.
+        context.press("ControlOrMeta+a")
+        context.press_sequentially("128K")
+        expect(page.locator("[data-row=context] .back")).to_have_count(0)
+        context.press("ControlOrMeta+a")
+        context.press_sequentially("256K")
+        assert context.input_value() == "256K"
+        assert page.evaluate("document.activeElement.id") == "field-context"
         assert page.evaluate("history.length") == steps
         context.press("Enter")
         assert page.evaluate("history.length") == steps + 1
