@@ -31,6 +31,8 @@ const baked = drawing && plain && {{has_snapshot}} ? new Baked(`${APP}live`, dra
 async function boot() {
   root.dataset.state = "starting";
   await painted;
+  // Asked for together; named here, so that a missing one is an error that guard.js sees and names.
+  document.head.append(document.getElementById("start").content.cloneNode(true));
   drawing ??= scripts();
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
   const { startPython } = await import("./python.mjs");

@@ -113,14 +113,13 @@ def test_what_is_asked_for_stands_before_its_view_has_come(page: Page) -> None:
 
 
 def test_how_much_has_come_is_said_to_the_eye_alone(page: Page) -> None:
-    page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
+    page.route("**/python.mjs", lambda route: None)  # never answered
     page.goto("")
-    expect(page.locator("#doing[role=status]")).to_have_text("Starting Python …")
     page.evaluate("start.loaded(4_000_000, 11_500_000)")
-    expect(page.locator("#words")).to_have_text("Starting Python … 4.0 of 11.5 MB")
-    expect(page.locator("#doing[role=status]")).to_have_text("Starting Python …")
+    expect(page.locator("#words")).to_have_text("Starting … 4.0 of 11.5 MB")
+    expect(page.locator("#doing[role=status]")).to_have_text("Starting …")
     page.evaluate("start.loaded(11_500_000, 11_500_000)")
-    expect(page.locator("#words")).to_have_text("Starting Python …")
+    expect(page.locator("#words")).to_have_text("Starting …")
 
 
 def test_another_preset_shows_its_own_pictures(page: Page) -> None:
