@@ -254,16 +254,21 @@ const sight = new IntersectionObserver(
 
 const whenIdle = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 200 }) : setTimeout(work));
 
-// What could wait: regions out of sight, and what the chart under the pointer answers.
+// What could wait: regions out of sight, and what the chart under the pointer answers, which repaints it: until the
+// pointer moves.
+let explained = null; // the chart that answers as it is drawn
 const plotKey = (plot) => plot?.id.replace("plot-", "") ?? "";
-const takeRest = (plot) => tell({ do: "rest", pointed: plotKey(plot) });
+function takeRest(plot) {
+  explained = plot;
+  tell({ do: "rest", pointed: plotKey(plot) });
+}
 let resting = false;
 function askForRest() {
   if (resting) return;
   resting = true;
   const ask = () => {
     resting = false;
-    takeRest(document.querySelector(".plot:hover"));
+    takeRest(null);
   };
   // The frame with the answer is drawn in between.
   requestAnimationFrame(() => requestAnimationFrame(() => whenIdle(ask)));
@@ -337,10 +342,14 @@ function listen() {
     event.preventDefault();
     handOver(what, event.dataTransfer.files);
   });
-  root.addEventListener("pointerover", ({ target, relatedTarget }) => {
-    const plot = target.closest(".plot");
-    if (door && plot && !plot.contains(relatedTarget)) takeRest(plot);
-  });
+  root.addEventListener(
+    "pointermove",
+    ({ target }) => {
+      const plot = target.closest(".plot");
+      if (door && plot && plot !== explained) takeRest(plot);
+    },
+    { capture: true }, // before Bokeh looks for an answer
+  );
   root.addEventListener("submit", (event) => event.preventDefault());
   // The browser would toggle a fold after Python has answered, and so undo the answer: it is toggled here, before.
   root.addEventListener("click", (event) => {
