@@ -166,8 +166,9 @@ class TestEmbed:
     def test_a_click_before_the_scripts_are_there_is_remembered(self, page: Page) -> None:
         held: list = []
         page.route("**/boot.mjs", lambda route: held.append(route))
-        page.goto("embed.html?model=muse-spark-open&show=pool-ratio&fields=context", wait_until="commit")
-        page.get_by_role("button", name="Start").click()
+        with page.expect_request("**/boot.mjs"):
+            page.goto("embed.html?model=muse-spark-open&show=pool-ratio&fields=context", wait_until="commit")
+            page.get_by_role("button", name="Start").click()
         expect(page.locator("#progress")).to_be_visible()
         held[0].continue_()
         page.get_by_role("textbox", name="Context").fill("1M", timeout=START_MILLISECONDS)
