@@ -1,5 +1,6 @@
 // Starts Python and the app, which take over the first view.
 import { keepOffline } from "./offline.mjs";
+import { pause } from "./pause.mjs";
 import { Baked, show } from "./show.mjs";
 
 const APP = new URL("./", import.meta.url).href;
@@ -28,6 +29,12 @@ const scripts = () =>
 let drawing = embedded || start.hasFailed() ? null : painted.then(scripts);
 const baked = drawing && plain && {{has_snapshot}} ? new Baked(`${APP}live`, drawing) : null;
 
+// An import says only in words that a file is missing; the link that asked for it may name it better, and comes first.
+async function nameMissing(error) {
+  await pause();
+  throw /module/.test(error.message) ? Object.assign(error, { address: `${APP}python.mjs` }) : error;
+}
+
 async function boot() {
   root.dataset.state = "starting";
   await painted;
@@ -35,7 +42,7 @@ async function boot() {
   document.head.append(document.getElementById("start").content.cloneNode(true));
   drawing ??= scripts();
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
-  const { startPython } = await import("./python.mjs");
+  const { startPython } = await import("./python.mjs").catch(nameMissing);
   const python = await startPython(start);
   start.progress("Building the page …");
   if (baked && python.fromSnapshot) await baked.take(python);
