@@ -61,11 +61,12 @@ if (parent !== window) {
   }).observe(root);
 }
 
-const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ? requestIdleCallback(resolve, { timeout: 500 }) : setTimeout(resolve, 50)));
+// `work` once there is nothing more urgent, or after 0.2 s.
+export const whenIdle = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 200 }) : setTimeout(work));
 
 // In a frame the rest is fetched once the picture stands: three frames share one thread. guard.js remembers a touch.
 async function fetchStart() {
-  await idle();
+  await new Promise(whenIdle);
   const address = new URL("./boot.mjs", import.meta.url).href;
   await import(address).catch(() => start.missing(address));
 }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Joined:
-    """A document and its twin, which is JavaScript's."""
+    """A document and its twin, which is JavaScript's, joined from here on."""
 
     def __init__(self, document: Document, twin: Any) -> None:
         from pyodide.ffi import create_proxy, to_js
@@ -72,9 +72,3 @@ class Joined:
             self._twin.apply_json_patch(js.JSON.parse(json.dumps(patch)), js.Map.new(js.Object.entries(to_js(buffers, dict_converter=js.Object.fromEntries))))
         finally:
             self._is_sending = False
-
-
-def join(document: Document, twin: Any) -> None:
-    """Join the two from here on."""
-    document.unhold()
-    Joined(document, twin)

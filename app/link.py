@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote
 
 from envelope import catalog
-from envelope.scenario import BESIDE, BY_KEY, FIELDS
+from envelope.scenario import BESIDE, BY_KEY, FIELDS, VIEWED
 
 from app.state import Texts, usable
 
@@ -61,7 +61,7 @@ def read(query: str) -> Link:
         problems.append(f"{len(ignored) - _MOST_NAMED:,} more names of the link are no inputs here either.")
     texts, errors = usable({key: text for key, text in known.items() if text.strip()})
     problems += [_problem(error) for error in errors]
-    return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in BESIDE[2:] if key in found})
+    return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in VIEWED if key in found})
 
 
 def _pinned(texts: Texts, pinned: Texts, problems: list[str]) -> Texts | None:

@@ -1,6 +1,8 @@
 // The page's hands: puts HTML into its regions, sends on what the reader does, and reaches address, clipboard and files.
 // Python speaks through one Bokeh model, the door: `told` is what to do, `heard` what was done here; both are JSON.
 
+import { whenIdle } from "./first.mjs";
+
 const page = () => document.getElementById("page");
 let door = null;
 let done = 0; // number of the last batch obeyed
@@ -47,7 +49,7 @@ function morphChildren(old, next) {
     const key = keyOf(wanted);
     let match = key ? keyed.get(key) : at && !keyOf(at) && at.nodeName === wanted.nodeName ? at : null;
     if (match && match.nodeName !== wanted.nodeName) match = null;
-    while (match && at !== match && at && !keyOf(at)) at = dropped(at);
+    while (match && at !== match && at && !keyOf(at)) at = dropped(at); // as of what has a key: it goes, so that `match` stays
     if (!match) {
       old.insertBefore(wanted, at);
       continue;
@@ -251,8 +253,6 @@ const sight = new IntersectionObserver(
   },
   { rootMargin: "100px" },
 );
-
-const whenIdle = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 200 }) : setTimeout(work));
 
 // What could wait: regions out of sight, and what the chart under the pointer answers, which repaints it: until the
 // pointer moves.

@@ -19,8 +19,9 @@ from envelope.units import counted
 
 FIELDS: tuple[Field, ...] = architecture.FIELDS + deployment.FIELDS + traffic.FIELDS + decisions.FIELDS + engine.FIELDS
 BY_KEY: Mapping[str, Field] = {field.key: field for field in FIELDS}
-# What a link says beside inputs: its form, the catalogue's date, what a frame shows and offers, which sections are open.
-BESIDE = ("v", "data", "show", "fields", "open")
+# What a link says beside inputs: what a frame shows and offers, which sections are open; its form, the catalogue's date.
+VIEWED = ("show", "fields", "open")
+BESIDE = ("v", "data", *VIEWED)
 
 
 @dataclass(frozen=True)

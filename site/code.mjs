@@ -7,8 +7,8 @@ import pyodide.code
 run_js, pyodide.code.run_js = pyodide.code.run_js, lambda text: null_for_undefined
 import panel.io.pyodide
 pyodide.code.run_js = run_js
-from app.joined import join
-panel.io.pyodide._link_docs = join
+from app.joined import Joined
+panel.io.pyodide._link_docs = Joined
 `;
 
 // Run the app: its roots are then in the current document. What changed while it was built needs no telling.
@@ -70,7 +70,6 @@ del late_names
 export const WAKE = `
 import random
 random.seed()
-panel.io.pyodide._dict_converter = null_for_undefined
 `;
 
 // After a snapshot is restored, at the app's own address: take the app that was built with it, `kind`, and join it

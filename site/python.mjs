@@ -107,7 +107,6 @@ async function fromSnapshot(core, unpacker) {
     snapshot,
   );
   globalThis.late_files = () => lateFiles(python);
-  python.globals.set("null_for_undefined", nullForUndefined);
   python.runPython(WAKE);
   return python;
 }
