@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 from steps.assemble import build, open_kitchen
 from steps.serve import Serving
 from steps.testing import CHROMIUM_ARGUMENTS, find_chromium
@@ -71,6 +71,27 @@ class Watch:
     def off_origin(self) -> list[str]:
         """Requests that left the page's own origin."""
         return [url for url in self.requests if not url.startswith((self.origin, "data:", "blob:"))]
+
+
+class Held:
+    """Requests for `files` of a page, which get no answer before `release`; then these go on, and so do all that come later."""
+
+    def __init__(self, page: Page, *files: str):
+        self.routes: list[Route] = []
+        self.is_released = False
+        for file in files:
+            page.route(f"**/{file}", self._take)
+
+    def _take(self, route: Route) -> None:
+        if self.is_released:
+            route.continue_()
+        else:
+            self.routes.append(route)
+
+    def release(self) -> None:
+        self.is_released = True
+        for route in self.routes:
+            route.continue_()
 
 
 @pytest.fixture

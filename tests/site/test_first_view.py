@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 from axe import serious
-from conftest import START_MILLISECONDS, Watch
+from conftest import START_MILLISECONDS, Held, Watch
 from playwright.sync_api import Browser, Page, expect
 
 # Layout shifts of a page's whole life, without those that follow an input.
@@ -61,9 +61,7 @@ def test_without_scripts_the_charts_stand_and_nothing_dead_is_offered(browser: B
 def test_the_live_charts_take_the_pictures_place_without_a_jump(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.add_init_script(SHIFTS)
-    held: list = []
-    for file in ("pyodide.asm.wasm*", "bokeh.min.js"):
-        page.route(f"**/{file}", lambda route: held.append(route))
+    held = Held(page, "pyodide.asm.wasm*", "bokeh.min.js")
     page.goto("")
     pictured = {}
     for key in ("pool-ratio", "experts"):
@@ -73,8 +71,7 @@ def test_the_live_charts_take_the_pictures_place_without_a_jump(page: Page, widt
         pictured[key] = [box["x"] - place["x"], box["y"] - place["y"], box["width"], box["height"]]
     expect(page.locator("html")).to_have_attribute("data-state", "starting")
     page.wait_for_function("performance.getEntriesByName('charts').length === 1")
-    for route in held:
-        route.continue_()
+    held.release()
     expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
     expect(page.locator("#plot-experts canvas").first).to_be_visible()
     expect(page.locator(".picture").first).to_be_hidden()
@@ -100,14 +97,13 @@ def test_another_state_leads_to_the_preset_that_stands_at_once(page: Page) -> No
 
 
 def test_what_is_asked_for_stands_before_its_view_has_come(page: Page) -> None:
-    held: list = []
-    page.route("**/first/deepseek-v3.json", lambda route: held.append(route))
+    held = Held(page, "first/deepseek-v3.json")
     page.route("**/python.mjs", lambda route: None)  # never answered
     page.goto("?model=deepseek-v3", wait_until="commit")
     expect(page.locator("#wanted")).to_have_text("model deepseek-v3")
     expect(page.locator("#words")).to_contain_text("on a first visit")
     expect(page.locator("#page")).to_be_hidden()
-    held[0].continue_()
+    held.release()
     expect(page.get_by_role("region", name="The answer")).to_contain_text("128 sessions at 128K")
     expect(page.locator("#wanted")).to_be_hidden()
 
@@ -144,12 +140,11 @@ class TestEmbed:
         assert not any("bokeh" in url or "pyodide" in url for url in watch.requests)
 
     def test_the_start_is_fetched_once_the_picture_stands(self, page: Page, watch: Watch) -> None:
-        held: list = []
-        page.route("**/first/*.json", lambda route: held.append(route))
+        held = Held(page, "first/*.json")
         page.goto("embed.html?show=pool-ratio")
         assert not any(url.endswith("/boot.mjs") for url in watch.requests)
         with page.expect_response("**/boot.mjs"):
-            held[0].continue_()
+            held.release()
         expect(page.locator(".picture > svg")).to_be_visible()
 
     def test_a_missing_start_is_named(self, broken_page: Page) -> None:
@@ -164,13 +159,12 @@ class TestEmbed:
         assert page.locator(".picture").count() == 0
 
     def test_a_click_before_the_scripts_are_there_is_remembered(self, page: Page) -> None:
-        held: list = []
-        page.route("**/boot.mjs", lambda route: held.append(route))
+        held = Held(page, "boot.mjs")
         with page.expect_request("**/boot.mjs"):
             page.goto("embed.html?model=muse-spark-open&show=pool-ratio&fields=context", wait_until="commit")
             page.get_by_role("button", name="Start").click()
         expect(page.locator("#progress")).to_be_visible()
-        held[0].continue_()
+        held.release()
         page.get_by_role("textbox", name="Context").fill("1M", timeout=START_MILLISECONDS)
         expect(page.locator("[data-region=answer]")).to_contain_text("38 sessions")
 
