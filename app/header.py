@@ -187,7 +187,7 @@ def memory(e: Envelope) -> Markup:
     if weights is None:
         return tag("p", "Memory: ", pointing(e["weights_per_gpu"].reason), ".", class_="note")
     cache = e.value("cache_per_gpu")
-    assumed = " (assumed)" if any(one.key == "memory_fraction" for one in e.scenario.assumed) else ""
+    assumed = " (assumed)" if e.scenario.assumes("memory_fraction") else ""
     split = _cache_split(e)
     words = {"weights": f"weights {text(weights, 'bytes')}"}
     words |= {"cache": f"cache {text(cache, 'bytes')}{split}"} if cache is not None else {"": "no room for a cache"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import NamedTuple
 
+from envelope import Envelope
 from envelope.fields.base import TEXT, Default, Field, Value
 from envelope.quantities import BY_KEY as QUANTITIES
 from envelope.scenario import BY_KEY, FIELDS
@@ -27,32 +29,64 @@ def groups() -> tuple[str, ...]:
     return (*(name for name in _FIRST if name in declared), *(name for name in declared if name not in _FIRST))
 
 
-_IN_GROUP = {name: tuple(field for field in FIELDS if field.group == name and field.key not in RESETS) for name in groups()}
+_IN_GROUP = {name: {field.key: field for field in FIELDS if field.group == name and field.key not in RESETS} for name in groups()}
+_of_group = {name: itemgetter(*fields) for name, fields in _IN_GROUP.items()}
 FOLDED = frozenset(groups()) - frozenset(_FIRST)
 FOLDED_NARROW = frozenset(groups()) - {"Workload"}
 MORE = "more"
 
 
+class _Offer(NamedTuple):
+    """What there is to choose from, and the value that an empty text, or a word such as `best`, stands for."""
+
+    choices: tuple[tuple[str, str], ...]
+    behind: object
+
+
+def _offers(e: Envelope, group: str) -> dict[str, _Offer]:
+    """What a group's fields offer, by key; nothing for those that mean nothing for this state."""
+    found = {}
+    for key, field in _IN_GROUP[group].items():
+        if e.scenario.applies(key):
+            behind = field.follows or (key if key in QUANTITIES and isinstance(e.scenario[key], str) else "")
+            found[key] = _Offer(e.scenario.choices(key), e.value(behind) if behind else None)
+    return found
+
+
 def fields_shown(state: State, group: str) -> tuple[Field, ...]:
     """The fields of a group that mean something for this state; one with an error always does."""
-    scenario = state.envelope.scenario
-    return tuple(
-        field
-        for field in _IN_GROUP[group]
-        if scenario.applies(field.key) or field.key in state.errors
-    )
+    offers = state.envelope.once(_offers, group)
+    return tuple(field for key, field in _IN_GROUP[group].items() if key in offers or key in state.errors)
 
 
 def group(state: State, name: str, folded: frozenset[str]) -> Markup | None:
-    """One group as a folding part of the form; None where none of its fields applies.
+    """One group as a folding part of the form; None where none of its fields applies."""
+    facts = _group_facts(state, name, folded)
+    last = _GROUPS.get(name)
+    if last is None or last[0] != facts:
+        last = _GROUPS[name] = facts, _written_group(state, name, folded)
+    return last[1]
 
-    Rare fields, those that only override what is derived, and long texts stand folded at its end.
-    """
+
+# The last HTML of each group: a keystroke changes one or two of twelve.
+_GROUPS: dict[str, tuple[object, Markup | None]] = {}
+
+
+def _group_facts(state: State, name: str, folded: frozenset[str]) -> object:
+    """All that a group shows."""
+    fields, scenario = _IN_GROUP[name], state.envelope.scenario
+    said = [(key, state.texts.get(key), state.errors.get(key), key in scenario.given, state.changed(key), state.calibrated(key)) for key in state.touched if key in fields]
+    read = _of_group[name]
+    return state.envelope.once(_offers, name), read(scenario.values), read(scenario.defaults), said, name in folded, f"{name}/{MORE}" in folded
+
+
+def _written_group(state: State, name: str, folded: frozenset[str]) -> Markup | None:
+    """Rare fields, those that only override what is derived, and long texts stand folded at its end."""
     shown = fields_shown(state, name)
     if not shown:
         return None
-    rare = tuple(field for field in shown if field.rare or field.follows or field.kind is TEXT)
-    usual = tuple(field for field in shown if field not in rare)
+    rare = tuple(field for field in shown if _is_rare(field))
+    usual = tuple(field for field in shown if not _is_rare(field))
     inner = f"{name}/{MORE}"
     return _fold(
         state, name, name, shown, name in folded, "group",
@@ -61,6 +95,10 @@ def group(state: State, name: str, folded: frozenset[str]) -> Markup | None:
             _fold(state, inner, MORE, rare, inner not in folded, "rare", lambda: [row(state, field) for field in rare]) if rare else None,
         ),
     )  # fmt: skip
+
+
+def _is_rare(field: Field) -> bool:
+    return field.rare or bool(field.follows) or field.kind is TEXT
 
 
 def _fold(state: State, name: str, title: str, inside: tuple[Field, ...], folded: bool, kind: str, content: Callable[[], object]) -> Markup:
@@ -88,7 +126,7 @@ class _Facts(NamedTuple):
     calibrated: bool
     error: str | None
     choices: tuple[tuple[str, str], ...]
-    behind: object  # the value that an empty text, or a word such as `best`, stands for
+    behind: object
 
     @property
     def mark(self) -> Markup | None:
@@ -99,15 +137,17 @@ class _Facts(NamedTuple):
 def row(state: State, field: Field, prefix: str = "field") -> Markup:
     """One field: label, input, what it was understood as or what is wrong, and the way back."""
     key, scenario = field.key, state.envelope.scenario
-    value = scenario.values.get(key)
-    behind = field.follows or (key if isinstance(value, str) and key in QUANTITIES else "")
+    offer = state.envelope.once(_offers, field.group).get(key)
     return _row(
         key, prefix,
         _Facts(
-            state.texts.get(key), value, scenario.defaults[key], key in scenario.given or not scenario.applies(key), state.changed(key),
-            state.calibrated(key), state.errors.get(key), scenario.choices(key), state.envelope.value(behind) if behind else None,
+            state.texts.get(key), scenario.values[key], scenario.defaults[key], key in scenario.given or offer is None, state.changed(key),
+            state.calibrated(key), state.errors.get(key), *(offer or _NOTHING),
         ),
     )  # fmt: skip
+
+
+_NOTHING = _Offer((), None)
 
 
 # The last HTML of each row: a keystroke changes a few of some forty, and comparing facts is quicker than hashing them.

@@ -71,11 +71,12 @@ def _label(e: Envelope, quantity: Quantity) -> str:
 
 def cards(e: Envelope, open_keys: Iterable[str]) -> Markup:
     """The headline numbers; those in `open_keys` with formula and working below."""
-    return join(_card(e, key, digits, meaning(e), key in open_keys) for key, digits, meaning in CARDS)
+    return join(e.once(_card, place, key in open_keys) for place, (key, _, _) in enumerate(CARDS))
 
 
-def _card(e: Envelope, key: str, digits: int, meaning: str, opened: bool) -> Markup:
-    quantity = e[key]
+def _card(e: Envelope, place: int, opened: bool) -> Markup:
+    key, digits, say = CARDS[place]
+    quantity, meaning = e[key], say(e)
     panel = f"how-{key}"
     card = tag(
         "div",

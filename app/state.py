@@ -9,7 +9,7 @@ from envelope.fields.architecture import CUSTOM
 from envelope.fields.base import InputError
 from envelope.layer_table import CellError
 from envelope.model import Model
-from envelope.scenario import BY_KEY, FIELDS, Assumption, Scenario, attempt, read_groups
+from envelope.scenario import BY_KEY, Assumption, Scenario, attempt, read_groups
 
 Texts = Mapping[str, str]
 
@@ -75,7 +75,12 @@ class State:
 
     def changes(self) -> tuple[str, ...]:
         """Fields that differ from the preset, in the order they are declared; the choice of model and machine is none."""
-        return tuple(field.key for field in FIELDS if field.key not in RESETS and self.changed(field.key))
+        return tuple(key for key in BY_KEY if key in self._folded and key not in RESETS and self.changed(key))
+
+    @property
+    def touched(self) -> set[str]:
+        """Fields that hold a text of their own, or are wrong."""
+        return {*self.texts, *self._folded, *self.errors, *self.envelope.scenario.given}
 
     @property
     def _is_custom(self) -> bool:

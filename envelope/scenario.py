@@ -70,12 +70,12 @@ class Scenario:
     @property
     def assumed(self) -> tuple[Assumption, ...]:
         """What was taken without anyone stating it, the reader's own assumptions first."""
-        mine = (
-            Assumption(key, self.values[key], default.why)
-            for key, default in self.defaults.items()
-            if default.why and key not in self.given and BY_KEY[key].applies(self._known)
-        )
+        mine = (Assumption(key, self.values[key], default.why) for key, default in self.defaults.items() if self.assumes(key))
         return (*self.read_assumptions, *mine)
+
+    def assumes(self, key: str) -> bool:
+        """True where nobody stated this input and its value was taken all the same."""
+        return bool(self.defaults[key].why) and key not in self.given and self.applies(key)
 
     @cached_property
     def _known(self) -> Known:

@@ -7,7 +7,7 @@ from operator import attrgetter, is_not, itemgetter
 from typing import TYPE_CHECKING
 
 from envelope.fields.base import Value
-from envelope.scenario import FIELDS, Scenario
+from envelope.scenario import BY_KEY, FIELDS, Scenario
 
 if TYPE_CHECKING:
     from envelope.fields.base import Default
@@ -73,6 +73,14 @@ class Watched:
     def __getitem__(self, key: str) -> Value:
         self.reads |= BIT[key]
         return self._values[key]
+
+    def applies(self, key: str) -> bool:
+        """True where this set-up has such an input."""
+        return BY_KEY[key].applies(self)
+
+    def choices(self, key: str) -> tuple[tuple[str, str], ...]:
+        """(key, label) pairs the input accepts here, empty where it is not a choice."""
+        return BY_KEY[key].choices(self)
 
     def tier(self, key: str) -> str:
         """What an input's value rests on."""

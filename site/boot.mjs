@@ -24,7 +24,18 @@ const scripts = () =>
     [...document.getElementById("scripts").content.children].map(
       ({ src }) => new Promise((onload) => document.head.append(Object.assign(document.createElement("script"), { src, onload }))),
     ),
-  );
+  ).then(spareStyles);
+
+// What Bokeh does whenever it paints and this page has no use for: it looks for colours and fonts among style sheets, of
+// which there are none, and writes the place of each part of a chart again, after which the browser computes its styles.
+function spareStyles() {
+  Bokeh.require("core/visuals/visual").VisualProperties.prototype._get_css_value = () => "";
+  const sheet = Bokeh.require("core/dom").InlineStyleSheet.prototype;
+  const { _update: write } = sheet;
+  sheet._update = function (css) {
+    if (this.el.textContent !== css) write.call(this, css);
+  };
+}
 
 let drawing = embedded || start.hasFailed() ? null : painted.then(scripts);
 const baked = drawing && plain && {{has_snapshot}} ? new Baked(`${APP}live`, drawing) : null;
