@@ -10,7 +10,7 @@ from envelope.scenario import BY_KEY
 from envelope.sections import sections as all_sections
 
 from app import charts, header, inputs, link, quantities, sections
-from app.markup import Markup, join, tag
+from app.markup import Markup, entire, join, tag
 from app.page import Drawn, Regions, View
 from app.pointing import elsewhere
 from app.sections import SHOWN
@@ -98,7 +98,7 @@ def whole(shown: Embed, made: Mapping[str, str]) -> Markup:
     """The frame's skeleton with every region filled."""
 
     def region(name: str, element: str = "div", **attributes: object) -> Markup:
-        return tag(element, Markup(made.get(name, "")), data_region=name, **attributes)
+        return tag(element, entire(made.get(name, "")), data_region=name, **attributes)
 
     return join(
         region("notices", class_="notices"),

@@ -13,7 +13,7 @@ from envelope.scenario import BY_KEY, FIELDS
 from envelope.units import text
 
 from app.header import chip
-from app.markup import Markup, button, join, tag
+from app.markup import Markup, button, join, part, tag
 from app.state import RESETS, State
 
 # The order in which people ask; groups named nowhere here follow as they are declared.
@@ -157,7 +157,7 @@ _WRITTEN: dict[tuple[str, str], tuple[_Facts, Markup]] = {}
 def _row(key: str, prefix: str, facts: _Facts) -> Markup:
     last = _WRITTEN.get((key, prefix))
     if last is None or last[0] != facts:
-        last = _WRITTEN[key, prefix] = facts, _written_row(BY_KEY[key], prefix, facts)
+        last = _WRITTEN[key, prefix] = facts, part(_written_row(BY_KEY[key], prefix, facts), "div", data_row=key)
     return last[1]
 
 

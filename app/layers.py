@@ -11,7 +11,7 @@ from envelope.layer_table import Cell, Row
 from envelope.model import Model
 from envelope.units import counted, text, token_text
 
-from app.markup import Markup, button, join, tag
+from app.markup import Markup, button, join, part, tag
 from app.sections import LAYERS, fold
 from app.state import State
 
@@ -69,10 +69,15 @@ def _inputs(model: Model, original: Model | None, typed: Pairs, errors: Pairs) -
     before = _values(original) if original is not None and len(original.groups) == len(rows) else {}
     texts, wrong = dict(typed), dict(errors)
 
-    def cells(index: int, some: tuple[Cell, ...]) -> Markup:
-        return tag("div", (_cell(index, cell, before, texts, wrong) for cell in some), class_="cells") if some else Markup("")
+    def cells(index: int, of: str, some: tuple[Cell, ...]) -> Markup:
+        if not some:
+            return Markup("")
+        key = f"layers-{index}-{of}"
+        return part(tag("div", (_cell(index, cell, before, texts, wrong) for cell in some), class_="cells", data_row=key), "div", data_row=key)
 
-    return tuple((cells(index, (row.count,)), cells(index, row.attention), cells(index, row.widths)) for index, row in enumerate(rows))
+    return tuple(
+        (cells(index, "count", (row.count,)), cells(index, "attention", row.attention), cells(index, "widths", row.widths)) for index, row in enumerate(rows)
+    )
 
 
 @lru_cache(maxsize=8)

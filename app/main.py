@@ -12,6 +12,7 @@ from app.actions import Actions
 from app.browser import Browser, Message
 from app.embed import Embed
 from app.figures import Figure
+from app.markup import changed
 from app.page import Drawn, Regions, View
 from app.state import State, stated
 from app.theme import palette
@@ -92,7 +93,8 @@ class Page:
     def _show(self, regions: Regions, *, rest: bool) -> None:
         """Show those of the regions, and of their charts, that are no longer what the page has."""
         made = page.made(regions)
-        self.browser.show({name: html for name, html in made.items() if self._shown.get(name) != html})
+        before = self._shown
+        self.browser.show({name: changed(html, before.get(name, "")) for name, html in made.items() if before.get(name) != html})
         self._shown |= made
         if self.state.stale != self._shown_stale:
             self._shown_stale = self.state.stale
@@ -107,7 +109,7 @@ class Page:
     def _rehearse(self, turn: int, unseen: frozenset[str]) -> None:
         """Show a state nearby and this one again, between two frames: what an edit runs is compiled then."""
         nearby = copy(self.state)
-        nearby.type("context", str(self.state.envelope.scenario["context"] * (8 + turn) // 8))
+        nearby.type("context", str(self.state.envelope.scenario["context"] * (64 + turn) // 64))
         self._answer(nearby, unseen)
         self._answer(self.state, unseen)
 

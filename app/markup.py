@@ -73,6 +73,29 @@ def unbroken(words: str) -> str:
     return _MEASURED.sub("\u00a0", words)
 
 
+# A part of a region, and what stands for it where the page has it as it is. Text is escaped and so never looks like this.
+_PART = re.compile(r"<!--part (.*?)-->(.*?)<!--/part-->", re.DOTALL)
+
+
+def part(html: Markup, element: str, /, **key: str) -> Markup:
+    """One element of that name as a part of its region, which the page is sent again only when it has changed.
+
+    `key` is the attribute by which the page knows it: `id` or `data_row`.
+    """
+    return Markup(f"<!--part {tag(element, **key, data_same=True)}-->{html}<!--/part-->")
+
+
+def entire(html: str) -> Markup:
+    """HTML with all its parts."""
+    return Markup(_PART.sub(r"\2", html))
+
+
+def changed(html: str, before: str) -> Markup:
+    """HTML without the parts that are in `before` as they are here: in the place of each stands an empty element."""
+    held = dict(_PART.findall(before))
+    return Markup(_PART.sub(lambda found: found[1] if held.get(found[1]) == found[2] else found[2], html))
+
+
 @cache
 def _name(key: str) -> str:
     return key.rstrip("_").replace("_", "-")

@@ -13,6 +13,7 @@ const FIELDS = "input, textarea, select";
 
 // Make `old` like `next` without touching what stays: focus, caret, open menus and what Bokeh drew survive.
 function morph(old, next) {
+  if (next.dataset.same !== undefined) return; // as it was, and so not sent
   // Most of a region is as it was. A field is looked at all the same: it may hold what its HTML does not say.
   if (!old.matches(FIELDS) && !old.querySelector(FIELDS) && old.isEqualNode(next)) return;
   const typing = old === document.activeElement; // what is being typed or marked stays
@@ -389,7 +390,7 @@ function closeMenus(inside) {
 
 // Edits that are taken back before a frame shows them, so that the first one of the reader does not wait for code to be
 // compiled: 0.4 s without them.
-const REHEARSALS = 8;
+const REHEARSALS = 24;
 const rehearse = (turn) =>
   whenIdle(() => {
     if (answered) return; // the reader has begun

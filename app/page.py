@@ -9,7 +9,7 @@ from envelope.chart import Chart
 from envelope.curves import CHARTS
 
 from app import charts, findings, header, inputs, layers, quantities, sections
-from app.markup import Markup, button, join, tag
+from app.markup import Markup, button, entire, join, tag
 from app.sections import MAIN_CHARTS
 from app.state import State
 
@@ -93,7 +93,7 @@ def whole(made: dict[str, str]) -> Markup:
     """The skeleton with every region filled; `made` holds the regions' HTML."""
 
     def region(name: str, element: str = "div", **attributes: object) -> Markup:
-        return tag(element, Markup(made.get(name, "")), data_region=name, **attributes)
+        return tag(element, entire(made.get(name, "")), data_region=name, **attributes)
 
     return join(
         region("bar", "header", class_="bar"),

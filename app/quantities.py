@@ -10,7 +10,7 @@ from envelope.quantities import ALL
 from envelope.units import people, text
 
 from app.header import chip
-from app.markup import Markup, button, join, tag
+from app.markup import Markup, button, join, part, tag
 from app.pointing import pointing
 
 
@@ -78,7 +78,7 @@ def _card(e: Envelope, place: int, opened: bool) -> Markup:
     key, digits, say = CARDS[place]
     quantity, meaning = e[key], say(e)
     panel = f"how-{key}"
-    card = tag(
+    card = part(tag(
         "div",
         tag("h3", _label(e, quantity)),
         button("how", "how", data_quantity=key, aria_expanded=str(opened).lower(), aria_controls=panel if opened else None,
@@ -88,7 +88,7 @@ def _card(e: Envelope, place: int, opened: bool) -> Markup:
         class_="card",
         data_quantity=key,
         id=f"card-{key}",
-    )  # fmt: skip
+    ), "div", id=f"card-{key}")  # fmt: skip
     return join(card, tag("div", how(quantity), class_="panel", id=panel) if opened else None)
 
 

@@ -13,7 +13,7 @@ from envelope.quantities import ALL
 from envelope.records import Change
 from envelope.scenario import FIELDS, resolve
 from envelope.sections import Content, Section, sections
-from tests.app.reader import Element, Reader
+from tests.app.reader import Element, Reader, parsed
 from tests.app.strategies import states
 
 PRESETS = catalog.slugs()
@@ -140,6 +140,16 @@ class TestFollowing:
         (shown,) = reader.told("show")
         assert "numbers" not in shown["regions"] and "inputs-model" not in shown["regions"]
 
+    def test_of_a_region_the_parts_that_stay_are_not_sent_again(self):
+        reader = Reader()
+        reader.type("context", "64K")
+        (shown,) = reader.told("show")
+        form, numbers = parsed(shown["regions"]["inputs-workload"]), parsed(shown["regions"]["numbers"])
+        assert [key for key, row in rows(form).items() if "data-same" not in row.attributes] == ["context"]
+        assert rows(form)["batch"].children == []
+        sent = [card.attributes["id"] for card in numbers.children if "data-same" not in card.attributes]
+        assert sent == ["card-cache_bytes_per_token", "card-ceiling_sessions", "card-cache_breakeven_seconds"]
+
     def test_what_is_out_of_sight_comes_when_it_is_asked_for(self):
         reader = Reader()
         reader.do("type", key="context", text="64K", unseen=["sections", "title-pool-ratio"])
@@ -156,7 +166,7 @@ class TestFollowing:
         reader.do("rehearse", turn=1, unseen=["sections"])
         nearby, again = reader.told("show")
         assert nearby["regions"].keys() == again["regions"].keys() >= {"answer", "numbers", "inputs-workload"}
-        assert "at 72K" in nearby["regions"]["answer"] and "at 64K" in again["regions"]["answer"]
+        assert "at 65K" in nearby["regions"]["answer"] and "at 64K" in again["regions"]["answer"]
         assert reader.page.figures["pool-ratio"].labels.data["label"] == before
         assert reader.page.state.given() == {"model": "muse-spark-open", "context": "64K"} and reader.page.query.endswith("&context=64K")
 
