@@ -148,7 +148,7 @@ class TestFollowing:
         assert [key for key, row in rows(form).items() if "data-same" not in row.attributes] == ["context"]
         assert rows(form)["batch"].children == []
         sent = [card.attributes["id"] for card in numbers.children if "data-same" not in card.attributes]
-        assert sent == ["card-cache_bytes_per_token", "card-ceiling_sessions", "card-cache_breakeven_seconds"]
+        assert sent == ["card-cache_bytes_per_token", "card-ceiling_sessions"]
 
     def test_what_is_out_of_sight_comes_when_it_is_asked_for(self):
         reader = Reader()
