@@ -47,6 +47,7 @@ async function firstView() {
   delete root.dataset.first;
   if (isHeld) return;
   if (html === null) return showInputs();
+  if (!inFrame) start.showNumbersFirst();
   document.getElementById("page").innerHTML = html;
   start.painted();
 }

@@ -14,7 +14,7 @@ const plain = !embedded && [...asked.keys()].every((key) => key === "v" || key =
 // Resolves after the frame that paints the first view, since what comes then keeps both cores of a small machine busy.
 // A page that nobody looks at paints none.
 const painted = new Promise((resolve) => {
-  const look = () => (document.hidden ? resolve() : requestAnimationFrame(() => (document.getElementById("unplaced") ? setTimeout(resolve) : look())));
+  const look = () => (document.hidden ? resolve() : requestAnimationFrame(() => (document.getElementById("unplaced") && !root.dataset.frame ? setTimeout(resolve) : look())));
   look();
 });
 

@@ -27,11 +27,12 @@
     return copy.getImageData(0, 0, 16, 16).data.some((value) => value > 0);
   }
 
+  // What is cheap to know comes first: the size of what the browser has left out of a frame makes it lay that out.
+  const PICTURES = { CANVAS: isDrawn, svg: () => true, IMG: ({ complete, naturalWidth }) => complete && naturalWidth > 0 };
   function isPicture(element) {
+    if (!(element.nodeName in PICTURES) || !element.checkVisibility({ visibilityProperty: true })) return false;
     const { width, height } = size(element);
-    if (width < LEAST || height < LEAST || getComputedStyle(element).visibility === "hidden") return false;
-    if (element.nodeName === "CANVAS") return isDrawn(element);
-    return element.nodeName === "svg" || (element.nodeName === "IMG" && element.complete && element.naturalWidth > 0);
+    return width >= LEAST && height >= LEAST && PICTURES[element.nodeName](element);
   }
 
   const hasPicture = (node) => below(node).some(isPicture);
@@ -71,11 +72,9 @@
     told(edit);
   }
 
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = afterFrame;
   function everyFrame() {
     requestAnimationFrame(everyFrame);
-    port2.postMessage(null);
+    scheduler.postTask(afterFrame, { priority: "user-blocking" }); // before the page's own tasks, whose time is not the frame's
   }
   everyFrame();
 
