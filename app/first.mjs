@@ -1,16 +1,11 @@
 // The first view: what stands before Python answers. A preset's own state shows its numbers and charts, made when the
-// site was built; any other state shows its inputs and says that it is being computed, never another state's numbers.
+// site was built, which guard.js puts in place; any other state shows its inputs here and says that it is being computed,
+// never another state's numbers.
 
 const root = document.documentElement;
 const inFrame = root.dataset.view === "embed";
 const isLive = () => root.dataset.state === "live";
-const { isHeld, address, wanted, preset } = start.view; // as guard.js read them
-
-// The HTML that the build made for this address.
-async function picture() {
-  const answer = address && (await fetch(address).catch(() => null));
-  return answer?.ok ? (await answer.json()).html : null;
-}
+const { wanted, preset } = start.view; // as guard.js read them
 
 // Show the inputs that the address holds, and nothing that would need computing.
 function showInputs() {
@@ -29,27 +24,6 @@ function showInputs() {
   if (!preset) return;
   const href = `?model=${encodeURIComponent(preset)}`; // stands at once, on any line
   answer.append(Object.assign(document.createElement("a"), { href, textContent: "the preset as published" }));
-}
-
-const parsed = new Promise((resolve) => {
-  if (document.getElementById("unplaced")) resolve(); // what comes after #page
-  else new MutationObserver((_, observer) => {
-    if (!document.getElementById("unplaced")) return;
-    observer.disconnect();
-    resolve();
-  }).observe(root, { childList: true, subtree: true });
-});
-
-async function firstView() {
-  const html = isHeld ? null : await picture();
-  await parsed;
-  if (isLive()) return;
-  delete root.dataset.first;
-  if (isHeld) return;
-  if (html === null) return showInputs();
-  if (!inFrame) start.showNumbersFirst();
-  document.getElementById("page").innerHTML = html;
-  start.painted();
 }
 
 // A frame tells the page around it how tall it is, once it has something to show: an empty one would collapse the text.
@@ -72,5 +46,7 @@ async function fetchStart() {
   await import(address).catch(() => start.missing(address));
 }
 
-const standing = firstView();
-if (inFrame) standing.then(fetchStart);
+start.whenStanding((hasPicture) => {
+  if (!hasPicture && !isLive()) showInputs();
+  if (inFrame) fetchStart();
+});

@@ -102,8 +102,49 @@ var start = (function () {
     if (element("unplaced")) setTimeout(showRest);
     else requestAnimationFrame(awaitPage);
   }
-  // The page holds the picture of one model; for any other state it stays hidden until first.mjs has what is asked for.
-  var view = { isHeld: false, address: "", wanted: "", preset: "" };
+  // Whether the first view stands, as numbers and charts or without any; null while that is not known.
+  var hasPicture = null;
+  var onStanding = [];
+  function standing(given) {
+    hasPicture = given;
+    onStanding.forEach(function (work) {
+      work(given);
+    });
+  }
+  function whenStanding(work) {
+    if (hasPicture === null) onStanding.push(work);
+    else work(hasPicture);
+  }
+  // Puts a picture, in a template, where it belongs once that is there; null where there is none.
+  function place(picture) {
+    if (document.readyState === "loading") {
+      return document.addEventListener("DOMContentLoaded", function () {
+        place(picture);
+      });
+    }
+    if (picture && root.getAttribute("data-state") !== "live") {
+      root.removeAttribute("data-first");
+      if (!isFrame) showNumbersFirst();
+      element("page").textContent = "";
+      element("page").appendChild(picture.content);
+      painted();
+    }
+    standing(picture !== null);
+  }
+  function fetchPicture(name) {
+    var request = new XMLHttpRequest();
+    request.open("GET", "{{app}}/first/" + name + ".json");
+    request.responseType = "json";
+    request.onloadend = function () {
+      var answer = request.status === 200 ? request.response : null; // null as well for what is no JSON
+      var picture = document.createElement("template");
+      if (answer) picture.innerHTML = answer.html;
+      place(answer && picture);
+    };
+    request.send();
+  }
+  // The page holds the picture of one model; for any other state it stays hidden until what is asked for is there.
+  var view = { isHeld: false, wanted: "", preset: "" };
   function readAddress() {
     var asked = new URLSearchParams(location.search);
     var holds = root.getAttribute("data-holds"); // empty where the build made no pictures
@@ -121,19 +162,14 @@ var start = (function () {
     if (isFrame) name += "." + (asked.has("show") ? asked.get("show") : "quantities");
     if (view.isHeld && holds) {
       showNumbersFirst();
+      standing(true);
       return awaitPage();
     }
     root.setAttribute("data-first", "pending");
     if (!isFrame) element("wanted").textContent = view.wanted;
-    if (!isPreset || VIEWS.indexOf(name) < 0) return;
-    // Asked for while the modules are still on their way.
-    view.address = "{{app}}/first/" + name + ".json";
-    var hint = document.createElement("link");
-    hint.rel = "preload";
-    hint.as = "fetch";
-    hint.crossOrigin = "anonymous";
-    hint.href = view.address;
-    document.head.appendChild(hint);
+    if (!isPreset || VIEWS.indexOf(name) < 0) return place(null);
+    if (element("view-" + name)) place(element("view-" + name));
+    else fetchPicture(name);
   }
   var browser = "Use a current Chrome, Edge, Firefox or Safari.";
   if (typeof WebAssembly !== "object") {
@@ -162,8 +198,7 @@ var start = (function () {
     fail: fail,
     live: live,
     missing: missing,
-    showNumbersFirst: showNumbersFirst,
-    painted: painted,
+    whenStanding: whenStanding,
     whenTouched: whenTouched,
     hasFailed: function () {
       return failed;

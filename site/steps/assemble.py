@@ -202,6 +202,7 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         "megabytes": f"{_first_visit(runtime, made) / 1e6:.0f}",
         "noscript": made.noscript if made else "",
         "holds": made.default if made else "",
+        "held_views": _held_views(made) if made else "",
     } | reading_parts(root)
     edition = content_hash(_pages(site, values | {"edition": ""}))
     texts = {f"licenses/{path}": content for path, content in licences(root, kitchen.lock, files, version).items()}
@@ -228,6 +229,16 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     write_tree(named | named_by_edition, partial)
     shutil.rmtree(dist, ignore_errors=True)
     partial.rename(dist)
+
+
+def _held_views(made: Snapshot) -> str:
+    """What frames show of the default model, in the page itself: a request less than for the others."""
+    first, last = f"first/{made.default}.", ".json"
+    return "\n".join(
+        f'<template id="view-{path.removeprefix("first/").removesuffix(last)}">{json.loads(content)["html"]}</template>'
+        for path, content in made.views.items()
+        if path.startswith(first) and path != f"first/{made.default}{last}"
+    )
 
 
 def _first_visit(runtime: Tree, made: Snapshot | None) -> int:
