@@ -85,9 +85,9 @@ var start = (function () {
       setTimeout(work);
     });
   }
-  // The numbers have a frame of their own: with the form and the charts it takes a quarter longer.
-  function showNumbersFirst() {
-    if (!document.hidden) root.setAttribute("data-frame", "numbers"); // a page that nobody looks at makes no frames
+  // The answer has a frame of its own: with all that stands below it, it would come 0.1 s later.
+  function showAnswerFirst() {
+    if (!document.hidden) root.setAttribute("data-frame", "answer"); // a page that nobody looks at makes no frames
   }
   function showRest() {
     root.removeAttribute("data-frame");
@@ -124,7 +124,7 @@ var start = (function () {
     }
     if (picture && root.getAttribute("data-state") !== "live") {
       root.removeAttribute("data-first");
-      if (!isFrame) showNumbersFirst();
+      if (!isFrame) showAnswerFirst();
       element("page").textContent = "";
       element("page").appendChild(picture.content);
       painted();
@@ -161,7 +161,7 @@ var start = (function () {
     view.isHeld = isPreset && !isFrame && name === holds;
     if (isFrame) name += "." + (asked.has("show") ? asked.get("show") : "quantities");
     if (view.isHeld && holds) {
-      showNumbersFirst();
+      showAnswerFirst();
       standing(true);
       return awaitPage();
     }
