@@ -10,7 +10,7 @@ from envelope.chart import Chart
 from app.markup import Markup, button, join, tag
 from app.plan import tick_text
 
-_EVERY = 7  # of some 75 points, those the table shows
+_EVERY = 5  # of some 50 points, those the table shows
 
 
 def heading(chart: Chart) -> Markup:

@@ -48,7 +48,7 @@ def _table(model: Model, original: Model | None, context: int, cache_format: str
     rows = layer_table.rows(model, context, cache_format)
     has_state = any(row.state for row in rows)
     heads = ("Layers", "Attention", "Feed-forward", "Cache per token", f"Per {token_text(context)} session", *(("Fixed state",) if has_state else ()), "")
-    body = (_row(index, row, heads, inputs, len(rows) > 1) for index, (row, inputs) in enumerate(zip(rows, _inputs(model, original, typed, errors), strict=True)))
+    body = (_row(index, row, heads, *sides) for index, (row, sides) in enumerate(zip(rows, _sides(model, original, typed, errors), strict=True)))
     return join(
         tag(
             "table",
@@ -63,8 +63,11 @@ def _table(model: Model, original: Model | None, context: int, cache_format: str
 
 
 @lru_cache(maxsize=8)
-def _inputs(model: Model, original: Model | None, typed: Pairs, errors: Pairs) -> tuple[tuple[Markup, Markup, Markup], ...]:
-    """Per row the inputs of count, attention and feed-forward: most of the table, and the same for every context."""
+def _sides(model: Model, original: Model | None, typed: Pairs, errors: Pairs) -> tuple[tuple[Markup, Markup], ...]:
+    """Per row what stands left of the sizes, the inputs of count, attention and feed-forward, and right of them.
+
+    It is most of the table, and the same for every context.
+    """
     rows = layer_table.rows(model, 1, "bf16")
     before = _values(original) if original is not None and len(original.groups) == len(rows) else {}
     texts, wrong = dict(typed), dict(errors)
@@ -75,9 +78,14 @@ def _inputs(model: Model, original: Model | None, typed: Pairs, errors: Pairs) -
         key = f"layers-{index}-{of}"
         return part(tag("div", (_cell(index, cell, before, texts, wrong) for cell in some), class_="cells", data_row=key), "div", data_row=key)
 
-    return tuple(
-        (cells(index, "count", (row.count,)), cells(index, "attention", row.attention), cells(index, "widths", row.widths)) for index, row in enumerate(rows)
-    )
+    def left(index: int, row: Row) -> Markup:
+        return join(
+            tag("th", cells(index, "count", (row.count,)), scope="row"),
+            tag("td", tag("b", row.kind), cells(index, "attention", row.attention)),
+            tag("td", tag("b", row.feed_forward), cells(index, "widths", row.widths)),
+        )
+
+    return tuple((left(index, row), _ways(index, len(rows) > 1)) for index, row in enumerate(rows))
 
 
 @lru_cache(maxsize=8)
@@ -85,23 +93,19 @@ def _values(model: Model) -> dict[str, int]:
     return {cell.key: cell.value for row in layer_table.rows(model, 1, "bf16") for cell in (row.count, *row.attention, *row.widths)}
 
 
-def _row(index: int, row: Row, heads: tuple[str, ...], inputs: tuple[Markup, Markup, Markup], can_go: bool) -> Markup:
-    count, attention, widths = inputs
-    numbers = (row.per_token, row.per_session, *((row.state,) if "Fixed state" in heads else ()))
+def _ways(index: int, can_go: bool) -> Markup:
     return tag(
-        "tr",
-        tag("th", count, scope="row"),
-        tag("td", tag("b", row.kind), attention),
-        tag("td", tag("b", row.feed_forward), widths),
-        (tag("td", _size(number), class_="number", data_label=head) for number, head in zip(numbers, heads[3:], strict=False)),
-        tag(
-            "td",
-            button("+", "add_layers", class_="plain", data_group=index, title="Add a layer like these", aria_label=f"Add a layer like those of group {index + 1}"),
-            button("×", "remove_layers", class_="plain", data_group=index, title="Remove these layers", aria_label=f"Remove group {index + 1}") if can_go else None,
-            class_="ways",
-        ),
-        data_row=f"layers-{index}",
+        "td",
+        button("+", "add_layers", class_="plain", data_group=index, title="Add a layer like these", aria_label=f"Add a layer like those of group {index + 1}"),
+        button("×", "remove_layers", class_="plain", data_group=index, title="Remove these layers", aria_label=f"Remove group {index + 1}") if can_go else None,
+        class_="ways",
     )
+
+
+def _row(index: int, row: Row, heads: tuple[str, ...], left: Markup, right: Markup) -> Markup:
+    numbers = (row.per_token, row.per_session, *((row.state,) if "Fixed state" in heads else ()))
+    sizes = (tag("td", _size(number), class_="number", data_label=head) for number, head in zip(numbers, heads[3:], strict=False))
+    return tag("tr", left, sizes, right, data_row=f"layers-{index}")
 
 
 def _cell(index: int, cell: Cell, before: dict[str, int], typed: dict[str, str], errors: dict[str, str]) -> Markup:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 Child = object  # text, Markup, None, or an iterable of those
 
@@ -73,8 +73,8 @@ def unbroken(words: str) -> str:
     return _MEASURED.sub("\u00a0", words)
 
 
-# A part of a region, and what stands for it where the page has it as it is. Text is escaped and so never looks like this.
-_PART = re.compile(r"<!--part (.*?)-->(.*?)<!--/part-->", re.DOTALL)
+# Before a part, between what stands for it and itself, and after it. Text is escaped and so never looks like this.
+_BEGIN, _IS, _END = "<!--part ", "-->", "<!--/part-->"
 
 
 def part(html: Markup, element: str, /, **key: str) -> Markup:
@@ -82,18 +82,30 @@ def part(html: Markup, element: str, /, **key: str) -> Markup:
 
     `key` is the attribute by which the page knows it: `id` or `data_row`.
     """
-    return Markup(f"<!--part {tag(element, **key, data_same=True)}-->{html}<!--/part-->")
+    return Markup(f"{_BEGIN}{tag(element, **key, data_same=True)}{_IS}{html}{_END}")
+
+
+@lru_cache(maxsize=64)  # what is new is what was there before at the next keystroke
+def _pieces(html: str) -> tuple[tuple[str, str, str], ...]:
+    """What stands for each part, the part, and the HTML after it; the first is only HTML."""
+    first, *rest = html.split(_BEGIN)
+    found = [("", "", first)]
+    for piece in rest:
+        stub, _, more = piece.partition(_IS)
+        whole, _, after = more.partition(_END)
+        found.append((stub, whole, after))
+    return tuple(found)
 
 
 def entire(html: str) -> Markup:
     """HTML with all its parts."""
-    return Markup(_PART.sub(r"\2", html))
+    return Markup("".join(whole + after for _, whole, after in _pieces(html)))
 
 
 def changed(html: str, before: str) -> Markup:
     """HTML without the parts that are in `before` as they are here: in the place of each stands an empty element."""
-    held = dict(_PART.findall(before))
-    return Markup(_PART.sub(lambda found: found[1] if held.get(found[1]) == found[2] else found[2], html))
+    held = {stub: whole for stub, whole, _ in _pieces(before)}
+    return Markup("".join((stub if held.get(stub) == whole else whole) + after for stub, whole, after in _pieces(html)))
 
 
 @cache

@@ -63,7 +63,7 @@ def _series(e: Evaluation, label: str, mix, points, role: str) -> Series:
     needs = [pools.demand(mix or e.scenario.mix, cost.window, e.input("chunk")) for cost in costs]
     shown, _ = cost_and_need(e)
     asked = pools.demand(mix or e.scenario.mix, shown.window, e.input("chunk"))
-    # 73 points on three lines: whole numbers, since a Fraction reduces after every step.
+    # 49 points on three lines: whole numbers, since a Fraction reduces after every step.
     ratios = [point.as_integer_ratio() for point in points]
     ranks = [_held(per_gpu, cost, need, ratios) for cost, need in zip(costs, needs, strict=True)]
     counts = tuple(layout.dp * min(held) for held in zip(*ranks, strict=True))

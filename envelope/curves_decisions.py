@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from envelope.evaluation import Envelope, Evaluation
     from envelope.records import SpeculationPoint
 
-_COARSE = 49  # points a curve where each one sizes a batch of its own
-
 
 def cost_context(envelope: Envelope) -> Chart:
     """Cost per million output tokens by context, against the list price and with the smallest published cache."""
@@ -34,7 +32,7 @@ def cost_context(envelope: Envelope) -> Chart:
 def _cost_context(e: Evaluation) -> Chart:
     context, rent = e.input("context"), e.needed("gpu_hour", "no rental price is known")
     high = max(2**20, 2 * context)
-    points = tuple(sorted({*(round(point) for point in spread(4096, high, _COARSE)), context}))
+    points = tuple(sorted({*(round(point) for point in spread(4096, high)), context}))
     priced = [(point, found) for point in points if (found := cost_at(e, point)) is not None]
     if not priced:
         raise Unavailable("no session of any length fits")
@@ -222,7 +220,7 @@ def expert_balance(envelope: Envelope) -> Chart:
 
 def _expert_balance(e: Evaluation) -> Chart:
     moe, batch = mixture(e), e.input("batch")
-    points = tuple(sorted({*(round(point) for point in spread(1, max(1024, 2 * batch), _COARSE)), batch, 32}))
+    points = tuple(sorted({*(round(point) for point in spread(1, max(1024, 2 * batch))), batch, 32}))
     ratios = tuple(balance(e, point).value for point in points)
     at = dict(zip(points, ratios, strict=True))
     marks = tuple(Mark(f"{point:,}: {shorten(at[point])}×", point, at[point], "chosen" if point == batch else "plain") for point in sorted({32, batch}))

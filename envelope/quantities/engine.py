@@ -16,7 +16,7 @@ from envelope.quantities import engine_rank as ranks
 from envelope.quantities.model import value_bytes
 from envelope.quantities.registry import Found, Registry, Unavailable
 from envelope.ranks import stages
-from envelope.units import shorten, text, token_text
+from envelope.units import counted, shorten, text, token_text
 
 if TYPE_CHECKING:
     from envelope.evaluation import Evaluation
@@ -125,7 +125,7 @@ def engine_kv_bytes_per_token(e: Evaluation) -> Found:
     engine = e.input("engine")
     if engine == "vllm":
         plan = ranks.vllm_plan(e)
-        return Found(plan.growth, lambda: f"blocks of {plan.block_bytes:,} bytes hold {plan.options.block_size:,} tokens of each of {sum(g.kind == 'full' for g in plan.groups)} growing groups")
+        return Found(plan.growth, lambda: f"blocks of {plan.block_bytes:,} bytes hold {counted(plan.options.block_size, 'tokens')} of each of {counted(sum(g.kind == 'full' for g in plan.groups), 'growing groups')}")
     if engine == "plain":
         found = _plain_growth(e)
         return Found(found, lambda: f"every growing layer's own bytes on one of tp {e.scenario.layout.tp} ranks: {float(found):,.0f}")
