@@ -70,9 +70,13 @@ class Actions:
         self._reshape(layer_table.without, said)
 
     def _reshape(self, change: Callable[[Model, int], Model], said: dict[str, str]) -> None:
-        model = self._page.state.envelope.scenario.model
-        if model is not None and said["group"].isdecimal():
-            self._settled(self._page.state.edit_layers(change(model, int(said["group"]))))
+        state = self._page.state
+        model = state.envelope.scenario.model
+        if state.stale:
+            # The layers that stand there are those of the last values that could be used.
+            self._page.view.notices = (page.notice("Layers can be added and taken away once every field can be used."),)
+        elif model is not None and said["group"].isdecimal():
+            self._settled(state.edit_layers(change(model, int(said["group"]))))
             self._announce()
 
     def _do_reset_all(self, said: dict[str, str]) -> None:

@@ -11,9 +11,9 @@ const { wanted, preset } = start.view; // as guard.js read them
 function showInputs() {
   root.dataset.first = "computing";
   if (inFrame) document.getElementById("asked").textContent = wanted;
-  const asked = new URLSearchParams(location.search);
+  const inputs = new URLSearchParams(location.search);
   for (const field of document.querySelectorAll("#page [data-key]")) {
-    const text = asked.get(field.dataset.key);
+    const text = inputs.get(field.dataset.key);
     if (field.dataset.choice === undefined) field.value = text ?? "";
     else if (text && [...field.options].some(({ value }) => value === text)) field.value = text;
   }
@@ -39,14 +39,21 @@ if (parent !== window) {
 // `work` once there is nothing more urgent, or after 0.2 s.
 export const whenIdle = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 200 }) : setTimeout(work));
 
-// In a frame the rest is fetched once the picture stands: three frames share one thread. guard.js remembers a touch.
+// In a frame the rest is fetched once the picture stands, since three frames share one thread, or once it is touched.
+let isFetched = false;
 async function fetchStart() {
+  if (isFetched) return;
+  isFetched = true;
   await new Promise(whenIdle);
   const address = new URL("./boot.mjs", import.meta.url).href;
   await import(address).catch(() => start.missing(address));
 }
 
+const asked = document.getElementById("asked"); // of a frame; what stands there while its picture is on its way
+if (asked) asked.textContent = wanted;
+if (inFrame) start.whenTouched(fetchStart);
 start.whenStanding((hasPicture) => {
+  if (asked && hasPicture) asked.textContent = "";
   if (!hasPicture && !isLive()) showInputs();
   if (inFrame) fetchStart();
 });

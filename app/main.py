@@ -108,6 +108,7 @@ class Page:
 
     def _rehearse(self, turn: int, unseen: frozenset[str]) -> None:
         """Show a state nearby and this one again, between two frames: what an edit runs is compiled then."""
+        unseen |= {"bar"}  # whose menu the reader may have open
         nearby = copy(self.state)
         nearby.type("context", str(self.state.envelope.scenario["context"] * (64 + turn) // 64))
         self._answer(nearby, unseen)

@@ -10,6 +10,7 @@ let settled = location.search; // the address of the last step of the history
 const waiting = []; // what was done before Python answers
 
 const FIELDS = "input, textarea, select";
+const said = new WeakMap(); // what Python last said of a field, which shows what is typed while it is typed in
 
 // Make `old` like `next` without touching what stays: focus, caret, open menus and what Bokeh drew survive.
 function morph(old, next) {
@@ -17,14 +18,21 @@ function morph(old, next) {
   // Most of a region is as it was. A field is looked at all the same: it may hold what its HTML does not say.
   if (!old.matches(FIELDS) && !old.querySelector(FIELDS) && old.isEqualNode(next)) return;
   const typing = old === document.activeElement; // what is being typed or marked stays
+  const { value: wanted } = next; // of a select before its options move into the old one
   const own = (name) => typing && name === "value";
   for (const { name } of [...old.attributes]) if (!next.hasAttribute(name) && !own(name)) old.removeAttribute(name);
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value && !own(name)) old.setAttribute(name, value);
   if (old.hasAttribute("data-keep")) return;
   morphChildren(old, next);
-  if (old.nodeName === "INPUT" && !typing && old.value !== next.value) old.value = next.value;
-  if (old.nodeName === "TEXTAREA" && !typing && old.value !== next.value) old.value = next.value;
-  if (old.nodeName === "SELECT" && old.value !== next.value) old.value = next.value;
+  if (!old.matches(FIELDS)) return;
+  said.set(old, wanted);
+  if (!typing || old.nodeName === "SELECT") correct(old);
+}
+
+// Let a field show what Python says of it.
+function correct(field) {
+  const text = said.get(field) ?? field.defaultValue ?? field.value;
+  if (field.value !== text) field.value = text;
 }
 
 // Take a node out; returns the one after it.
@@ -331,6 +339,7 @@ function listen() {
     if (!target.dataset.key) return;
     flushTyped();
     send({ do: "commit", key: target.dataset.key, text: target.value });
+    if (door) correct(target); // an emptied field has what it stands for again
   });
   root.addEventListener("click", (event) => {
     const sorting = event.target.closest("[data-sort]");
@@ -381,7 +390,15 @@ function listen() {
     document.activeElement?.blur();
     send({ do: "go", query: location.search });
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => send({ do: "light", dark: matches ? "True" : "False" }));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+    if (door) emptyCharts();
+    send({ do: "light", dark: matches ? "True" : "False" });
+  });
+}
+
+// Bokeh clears a canvas but for half a pixel at its left and top, where the other light would stay as a line.
+function emptyCharts() {
+  for (const { canvas_view: layers } of Bokeh.index.roots) if (layers) layers.primary.canvas.width += 0; // a width, even the same, empties it
 }
 
 function closeMenus(inside) {
@@ -410,9 +427,18 @@ export function connect(bokehDocument) {
   rehearse(1);
 }
 
+function anchor() {
+  const name = location.hash.slice(1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // broken off in the middle of a letter
+  }
+}
+
 // An address that ends in a section's anchor opens it.
 function openAnchor() {
-  const fold = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = document.getElementById(anchor());
   if (!fold?.dataset.fold) return;
   if (!fold.open) {
     fold.open = true;

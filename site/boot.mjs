@@ -9,7 +9,8 @@ const root = document.documentElement;
 const asked = new URLSearchParams(location.search);
 const embedded = root.dataset.view === "embed";
 // The page at its own address, which the snapshot holds ready built.
-const plain = !embedded && [...asked.keys()].every((key) => key === "v" || key === "model") && (asked.get("model") ?? DEFAULT) === DEFAULT;
+const keys = [...asked.keys()];
+const plain = !embedded && keys.every((key, at) => ["v", "model"].includes(key) && !keys.includes(key, at + 1)) && (asked.get("model") ?? DEFAULT) === DEFAULT;
 
 // Resolves after the frame that paints the first view, since what comes then keeps both cores of a small machine busy.
 // A page that nobody looks at paints none.
@@ -24,7 +25,10 @@ const scripts = () =>
     [...document.getElementById("scripts").content.children].map(
       ({ src }) => new Promise((onload) => document.head.append(Object.assign(document.createElement("script"), { src, onload }))),
     ),
-  ).then(spareStyles);
+  ).then(() => {
+    if (!window.Bokeh) throw Object.assign(new Error("Bokeh"), { address: document.querySelector("#scripts").content.firstElementChild.src });
+    spareStyles();
+  });
 
 // What Bokeh does whenever it paints and this page has no use for: it looks for colours and fonts among style sheets, of
 // which there are none, and writes the place of each part of a chart again, after which the browser computes its styles.

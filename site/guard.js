@@ -3,7 +3,8 @@
 // one, and hears the reader touch a frame before the rest is there. The modules use it as `start`.
 var start = (function () {
   var ASIDE = {{aside}}; // what an address says beside the state
-  var VIEWS = {{first_views}};
+  var MODELS = {{pictured_models}}; // those with a picture, on the page and in frames
+  var SHOWN = {{pictured_parts}}; // what of them a frame shows as a picture
   var failed = false;
   var root = document.documentElement;
   var isFrame = root.getAttribute("data-view") === "embed";
@@ -25,7 +26,8 @@ var start = (function () {
     failed = true;
     root.setAttribute("data-state", "failed");
     var box = element("failure");
-    [what, remedy].forEach(function (text) {
+    var isPending = root.getAttribute("data-first") === "pending"; // then nothing else says what was asked for
+    [what, remedy].concat(isPending && view.wanted ? "Asked for: " + view.wanted : []).forEach(function (text) {
       var line = document.createElement("p");
       line.textContent = text;
       box.appendChild(line);
@@ -131,43 +133,46 @@ var start = (function () {
     }
     standing(picture !== null);
   }
+  var PATIENCE = 15000; // ms; a picture has 4 to 35 KB
   function fetchPicture(name) {
     var request = new XMLHttpRequest();
     request.open("GET", "{{app}}/first/" + name + ".json");
     request.responseType = "json";
+    request.timeout = PATIENCE;
     request.onloadend = function () {
-      var answer = request.status === 200 ? request.response : null; // null as well for what is no JSON
+      var html = request.status === 200 && request.response && request.response.html; // null for what is no JSON
       var picture = document.createElement("template");
-      if (answer) picture.innerHTML = answer.html;
-      place(answer && picture);
+      picture.innerHTML = html;
+      place(typeof html === "string" ? picture : null);
     };
     request.send();
   }
   // The page holds the picture of one model; for any other state it stays hidden until what is asked for is there.
-  var view = { isHeld: false, wanted: "", preset: "" };
+  var view = { wanted: "", preset: "" };
   function readAddress() {
     var asked = new URLSearchParams(location.search);
     var holds = root.getAttribute("data-holds"); // empty where the build made no pictures
     var name = asked.has("model") ? asked.get("model") : holds;
     var words = [];
-    var isPreset = true;
+    var isPreset = asked.getAll("model").length < 2; // Python says which of two counts
     asked.forEach(function (text, key) {
       if (ASIDE.indexOf(key) >= 0) return;
       if (key !== "model") isPreset = false;
       if (key.indexOf("a.") !== 0) words.push(key + " " + text);
     });
     view.wanted = words.join(" · ");
-    if (!isFrame && VIEWS.indexOf(name) >= 0) view.preset = name;
-    view.isHeld = isPreset && !isFrame && name === holds;
-    if (isFrame) name += "." + (asked.has("show") ? asked.get("show") : "quantities");
-    if (view.isHeld && holds) {
+    var show = asked.has("show") ? asked.get("show") : "quantities";
+    var isPictured = isPreset && MODELS.indexOf(name) >= 0 && (!isFrame || SHOWN.indexOf(show) >= 0);
+    if (!isFrame && MODELS.indexOf(name) >= 0) view.preset = name;
+    if (isPictured && !isFrame && name === holds) {
       showAnswerFirst();
       standing(true);
       return awaitPage();
     }
     root.setAttribute("data-first", "pending");
     if (!isFrame) element("wanted").textContent = view.wanted;
-    if (!isPreset || VIEWS.indexOf(name) < 0) return place(null);
+    if (!isPictured) return place(null);
+    if (isFrame) name += "." + show;
     if (element("view-" + name)) place(element("view-" + name));
     else fetchPicture(name);
   }

@@ -34,7 +34,9 @@ export class Baked {
   }
 
   async #draw(address, scripts) {
-    const { docs, roots } = await (await fetch(address)).json();
+    const answer = await fetch(address);
+    if (!answer.ok) throw Object.assign(new Error(`${answer.status}`), { address });
+    const { docs, roots } = await answer.json();
     await scripts;
     await pause();
     const drawn = Bokeh.require("document/document").Document.from_json(Object.values(docs)[0]);

@@ -178,8 +178,8 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     app |= {**made.views, "snapshot.zst": made.image} if made else {}
     app_name = f"app-{content_hash(app)}"
 
-    views = sorted(path.removeprefix("first/").removesuffix(".json") for path in app if path.startswith("first/"))
-    lists = {"aside": json.dumps(BESIDE), "first_views": json.dumps(views, separators=(",", ":"))}
+    models, parts = _pictured(made) if made else ((), ())
+    lists = {"aside": json.dumps(BESIDE), "pictured_models": json.dumps(models), "pictured_parts": json.dumps(parts)}
     guard = filled((site / "guard.js").read_text(), lists | {"app": app_name}, "guard.js")
     digest = base64.b64encode(hashlib.sha256(guard.encode()).digest()).decode()
     version = git_version(root)
@@ -231,14 +231,17 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     partial.rename(dist)
 
 
+def _pictured(made: Snapshot) -> tuple[list[str], list[str]]:
+    """The models that have pictures, and what of each a frame shows as one."""
+    names = [path.removeprefix("first/").removesuffix(".json") for path in made.views if path.startswith("first/")]
+    parts = [name.removeprefix(f"{made.default}.") for name in names if name.startswith(f"{made.default}.")]
+    return [name for name in names if f"{name}.{parts[0]}" in names], parts
+
+
 def _held_views(made: Snapshot) -> str:
     """What frames show of the default model, in the page itself: a request less than for the others."""
-    first, last = f"first/{made.default}.", ".json"
-    return "\n".join(
-        f'<template id="view-{path.removeprefix("first/").removesuffix(last)}">{json.loads(content)["html"]}</template>'
-        for path, content in made.views.items()
-        if path.startswith(first) and path != f"first/{made.default}{last}"
-    )
+    names = [f"{made.default}.{part}" for part in _pictured(made)[1]]
+    return "\n".join(f'<template id="view-{name}">{json.loads(made.views[f"first/{name}.json"])["html"]}</template>' for name in names)
 
 
 def _first_visit(runtime: Tree, made: Snapshot | None) -> int:

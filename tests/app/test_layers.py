@@ -73,6 +73,15 @@ class TestEdited:
         assert reader.page.state.envelope is before
         assert reader.told("stale") == [{"do": "stale", "stale": True}]
 
+    def test_while_something_is_wrong_no_layers_of_another_model_are_added(self):
+        reader = Reader()
+        reader.type("context", "abc")
+        reader.commit("model", "qwen3-235b")
+        reader.do("add_layers", group="0")
+        assert "once every field can be used" in reader.region("notices").text
+        reader.commit("context", "64K")
+        assert reader.page.state.given() == {"model": "qwen3-235b", "context": "64K"}
+
     def test_two_cells_that_only_fit_together_follow_one_another(self):
         reader = Reader("?model=llama-3.1-70b")
         reader.commit(QUERY, "60")

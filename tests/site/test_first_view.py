@@ -80,13 +80,28 @@ def test_the_live_charts_take_the_pictures_place_without_a_jump(page: Page, widt
     assert sum(page.evaluate("shifts")) == 0
 
 
-@pytest.mark.parametrize("query", ["?model=deepseek-v3&context=1M", "?context=1M", "?model=muse-spark-open&batch=4"])
+@pytest.mark.parametrize("query", ["?model=deepseek-v3&context=1M", "?context=1M", "?model=muse-spark-open&batch=4", "?model=gpt-oss-120b&model=deepseek-v3", "?model=gpt-oss-120b.experts"])
 def test_another_state_shows_no_picture(page: Page, query: str) -> None:
     page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
     page.goto(query)
     expect(page.get_by_role("region", name="The answer").get_by_role("heading")).to_have_text("Computing …")
     for picture in page.locator(".picture").all():
         expect(picture).to_be_hidden()
+
+
+@pytest.mark.parametrize("answer", ["{}", "null", '"x"', "<!doctype html><p>Log in to the network"])
+def test_a_picture_that_is_none_is_not_shown(page: Page, answer: str) -> None:
+    page.route("**/pyodide.asm.wasm*", lambda route: None)  # never answered
+    page.route("**/first/*.json", lambda route: route.fulfill(body=answer))
+    page.goto("?model=gpt-oss-120b")
+    expect(page.get_by_role("region", name="The answer").get_by_role("heading")).to_have_text("Computing …")
+
+
+def test_where_nothing_starts_it_is_still_said_what_was_asked_for(broken_page: Page) -> None:
+    broken_page.route("**/first.mjs", lambda route: route.fulfill(status=404, body=""))
+    broken_page.goto("?model=gpt-oss-120b&context=9999")
+    expect(broken_page.get_by_role("alert")).to_contain_text("Asked for: model gpt-oss-120b · context 9999")
+    expect(broken_page.locator("#page")).to_be_hidden()
 
 
 def test_another_state_leads_to_the_preset_that_stands_at_once(page: Page) -> None:
@@ -146,6 +161,13 @@ class TestEmbed:
         with page.expect_response("**/boot.mjs"):
             held.release()
         expect(page.locator(".picture > svg")).to_be_visible()
+
+    def test_it_starts_while_its_picture_is_on_its_way(self, page: Page) -> None:
+        page.route("**/first/*.json", lambda route: None)  # never answered
+        page.goto("embed.html?model=gpt-oss-120b&show=experts")
+        expect(page.locator("#asked")).to_have_text("model gpt-oss-120b")
+        with page.expect_request("**/boot.mjs"):
+            page.get_by_role("button", name="Start").click()
 
     def test_a_missing_start_is_named(self, broken_page: Page) -> None:
         broken_page.route("**/boot.mjs", lambda route: route.fulfill(status=404, body=""))

@@ -271,3 +271,39 @@ class TestForEveryone:
             seen.append(page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.id || document.activeElement.textContent"))
         assert seen[:8] == ["choose-machine", "Paste config", "Paste log", "Compare", "Copy link", "Embed", "Export", "Workload"]
         assert seen[8:10] == ["field-context", "field-mix"]
+
+
+class TestFields:
+    def test_a_choice_that_gains_others_shows_what_is_chosen(self, open_live: Callable[..., Page]) -> None:
+        layers = "h4096.v128256.final4096.max131072~32x_full.q32.kv8.k128_ff.w14336_norms8192"
+        page = open_live(f"?model=custom&groups={layers}&weight_format=nvfp4_modelopt")
+        expect(field(page, "Weights")).to_have_value("nvfp4_modelopt")
+
+    def test_one_that_is_left_shows_what_it_stands_for(self, open_live: Callable[..., Page]) -> None:
+        page = open_live("")
+        gpus = field(page, "GPUs")
+        gpus.fill("")
+        gpus.blur()
+        expect(gpus).to_have_value("8")
+        cell = page.locator("[data-region=layers] input").first
+        cell.fill("016 ")
+        cell.press("Enter")
+        cell.blur()
+        expect(cell).to_have_value("16")
+
+
+def test_a_broken_anchor_opens_nothing_and_stops_nothing(open_live: Callable[..., Page]) -> None:
+    expect(headline(open_live("?model=gpt-oss-120b#%E0%A4"))).to_have_text("Fits · 355 sessions at 128K")
+
+
+# Whether a chart's canvas is dark where it begins.
+IS_DARK = """() => {
+    const { canvas_view } = Array.from(Bokeh.index.roots).find(({ model }) => model.name === "chart-experts");
+    return Array.from(canvas_view.primary.canvas.getContext("2d").getImageData(0, 99, 1, 1).data.slice(0, 3)).every((light) => light < 40);
+}"""
+
+
+def test_after_dusk_no_line_of_light_is_left_at_a_charts_edge(open_live: Callable[..., Page]) -> None:
+    page = open_live("")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(IS_DARK)
