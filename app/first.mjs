@@ -2,6 +2,8 @@
 // site was built, which guard.js puts in place; any other state shows its inputs here and says that it is being computed,
 // never another state's numbers.
 
+import { whenIdle } from "./pause.mjs";
+
 const root = document.documentElement;
 const inFrame = root.dataset.view === "embed";
 const isLive = () => root.dataset.state === "live";
@@ -35,9 +37,6 @@ if (parent !== window) {
     parent.postMessage({ type: "serving-envelope:height", height }, "*");
   }).observe(root);
 }
-
-// `work` once there is nothing more urgent, or after 0.2 s.
-export const whenIdle = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 200 }) : setTimeout(work));
 
 // In a frame the rest is fetched once the picture stands, since three frames share one thread, or once it is touched.
 let isFetched = false;

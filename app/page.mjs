@@ -1,7 +1,7 @@
 // The page's hands: puts HTML into its regions, sends on what the reader does, and reaches address, clipboard and files.
 // Python speaks through one Bokeh model, the door: `told` is what to do, `heard` what was done here; both are JSON.
 
-import { whenIdle } from "./first.mjs";
+import { whenIdle } from "./pause.mjs";
 
 const page = () => document.getElementById("page");
 let door = null;

@@ -9,6 +9,9 @@ from steps.packages import Tree, standin_tree, stock_scripts, wheel_tree, zip_tr
 
 PURE_WHEEL = b"Wheel-Version: 1.0\nGenerator: build.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
+# Of this page, what the app needs to be shown by other means.
+MODULES = ("site/code.mjs", "site/show.mjs", "site/pause.mjs", "app/page.mjs")
+
 
 def _core(kitchen: Kitchen) -> Tree:
     return unpack_core(kitchen, pinned(kitchen, "page")["pyodide"])
@@ -42,7 +45,7 @@ def write_micropip(kitchen: Kitchen, folder: Path) -> None:
     core["wheels.json"] = json.dumps(wheels).encode()
     core["app.zip"] = zip_tree(app_packages(kitchen, sources=True) | standin_tree("pyodide_http"))
     core["index.html"] = (kitchen.root / "site/bench/micropip.html").read_bytes()
-    for path in ("site/code.mjs", "site/show.mjs", "site/pause.mjs", "app/page.mjs", "app/page.css"):
+    for path in (*MODULES, "app/page.css"):
         core[path.split("/")[-1]] = (kitchen.root / path).read_bytes()
     write_tree(core, folder)
     for wheel in (*extra.values(), *(path for name, path in files.items() if name != "pyodide")):

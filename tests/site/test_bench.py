@@ -1,6 +1,9 @@
 """The bench's arithmetic: what counts as sent twice, and its history. No timing is looked at."""
 
+import re
+
 from conftest import ROOT
+from steps.baselines import MODULES
 from steps.bench_history import COLUMNS, appended, change, line, lines, table
 from steps.bench_traffic import sent_twice
 
@@ -20,6 +23,12 @@ def test_the_same_content_counts_as_sent_twice_under_any_name() -> None:
     sent = [("/a", 3, "x"), ("/b", 4, "y"), ("/c?v=1", 3, "x"), ("/empty", 0, "z"), ("/empty", 0, "z")]
     assert sent_twice(sent) == ["/c?v=1"]
     assert sent_twice(sent[:2]) == []
+
+
+def test_the_app_by_other_means_has_every_module_that_its_modules_import() -> None:
+    served = {path.split("/")[-1] for path in MODULES}
+    imported = {name for path in MODULES for name in re.findall(r'from "\./(.+?)"', (ROOT / path).read_text())}
+    assert imported and imported <= served
 
 
 def test_a_line_holds_every_column_to_the_last_byte() -> None:
