@@ -12,10 +12,9 @@ const { wanted, preset } = start.view; // as guard.js read them
 // Show the inputs that the address holds, and nothing that would need computing.
 function showInputs() {
   root.dataset.first = "computing";
-  if (inFrame) document.getElementById("asked").textContent = wanted;
-  const inputs = new URLSearchParams(location.search);
+  const asked = new URLSearchParams(location.search);
   for (const field of document.querySelectorAll("#page [data-key]")) {
-    const text = inputs.get(field.dataset.key);
+    const text = asked.get(field.dataset.key);
     if (field.dataset.choice === undefined) field.value = text ?? "";
     else if (text && [...field.options].some(({ value }) => value === text)) field.value = text;
   }
@@ -48,11 +47,16 @@ async function fetchStart() {
   await import(address).catch(() => start.missing(address));
 }
 
-const asked = document.getElementById("asked"); // of a frame; what stands there while its picture is on its way
-if (asked) asked.textContent = wanted;
+// A frame says what is asked for until a picture shows it.
+function sayAsked(text) {
+  const place = document.getElementById("asked");
+  if (place) place.textContent = text;
+}
+
+sayAsked(wanted);
 if (inFrame) start.whenTouched(fetchStart);
 start.whenStanding((hasPicture) => {
-  if (asked && hasPicture) asked.textContent = "";
+  sayAsked(hasPicture ? "" : wanted);
   if (!hasPicture && !isLive()) showInputs();
   if (inFrame) fetchStart();
 });

@@ -29,7 +29,9 @@ def groups() -> tuple[str, ...]:
     return (*(name for name in _FIRST if name in declared), *(name for name in declared if name not in _FIRST))
 
 
-_IN_GROUP = {name: {field.key: field for field in FIELDS if field.group == name and field.key not in RESETS} for name in groups()}
+_DECLARED = {name: {field.key: field for field in FIELDS if field.group == name} for name in groups()}
+# What stands in the form; the choices of model and machine stand at the top of the page.
+_IN_GROUP = {name: {key: field for key, field in fields.items() if key not in RESETS} for name, fields in _DECLARED.items()}
 _of_group = {name: itemgetter(*fields) for name, fields in _IN_GROUP.items()}
 FOLDED = frozenset(groups()) - frozenset(_FIRST)
 FOLDED_NARROW = frozenset(groups()) - {"Workload"}
@@ -46,7 +48,7 @@ class _Offer(NamedTuple):
 def _offers(e: Envelope, group: str) -> dict[str, _Offer]:
     """What a group's fields offer, by key; nothing for those that mean nothing for this state."""
     found = {}
-    for key, field in _IN_GROUP[group].items():
+    for key, field in _DECLARED[group].items():
         if e.scenario.applies(key):
             behind = field.follows or (key if key in QUANTITIES and isinstance(e.scenario[key], str) else "")
             found[key] = _Offer(e.scenario.choices(key), e.value(behind) if behind else None)

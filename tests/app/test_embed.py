@@ -15,6 +15,11 @@ class TestEmbed:
         assert reader.region("shown").one("h3").text == "The default ratio fits 11 of 38 sessions"
         assert reader.region("back").one("a").attributes["href"] == f"./?v=1&data={catalog.date()}&model=muse-spark-open&context=1M"
 
+    def test_model_and_machine_are_choices_there_too(self):
+        fields = Reader("?show=quantities&fields=machine,model", embedded=True).region("fields")
+        machine, model = fields.all("select")
+        assert "HGX B300" in machine.text and "gpt-oss 120b" in model.text
+
     def test_never_adds_a_step_to_the_history_around_it(self):
         reader = Reader("?show=quantities&fields=context", embedded=True)
         reader.commit("context", "1M")

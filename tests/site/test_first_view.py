@@ -156,7 +156,7 @@ class TestEmbed:
 
     def test_the_start_is_fetched_once_the_picture_stands(self, page: Page, watch: Watch) -> None:
         held = Held(page, "first/*.json")
-        page.goto("embed.html?show=pool-ratio")
+        page.goto("embed.html?model=gpt-oss-120b&show=pool-ratio")
         assert not any(url.endswith("/boot.mjs") for url in watch.requests)
         with page.expect_response("**/boot.mjs"):
             held.release()
