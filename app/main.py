@@ -17,6 +17,8 @@ from app.page import Drawn, Regions, View
 from app.state import State, stated
 from app.theme import palette
 
+REGIONS_A_TURN = 4  # all at once would be a task of 0.2 to 0.4 s when none of it is compiled
+
 
 class Page:
     """One open page in a Bokeh document. With `embedded`, the part of it that other pages show in a frame."""
@@ -107,12 +109,15 @@ class Page:
         self.browser.flush()
 
     def _rehearse(self, turn: int, unseen: frozenset[str]) -> None:
-        """Show a state nearby and this one again, between two frames: what an edit runs is compiled then."""
-        unseen |= {"bar"}  # whose menu the reader may have open
+        """Show a state nearby and this one again, between two frames: what an edit runs is compiled then, some regions more each turn."""
+        drawn = self.drawn
+        later = [*self._regions(self.state, self.drawn)][REGIONS_A_TURN * turn :]
+        unseen |= {"bar", *later}  # the bar's menu may be open
         nearby = copy(self.state)
         nearby.type("context", str(self.state.envelope.scenario["context"] * (64 + turn) // 64))
         self._answer(nearby, unseen)
         self._answer(self.state, unseen)
+        self.drawn = drawn
 
     def _regions(self, state: State, drawn: Drawn) -> Regions:
         return embed.regions(self.embed, state, self.view, drawn) if self.embed else page.regions(state, self.view, drawn)
