@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 
 Child = object  # text, Markup, None, or an iterable of those
 
@@ -25,10 +25,13 @@ class Markup(str):
 
 def escape(value: object) -> str:
     """The HTML of a value: itself where it is Markup, else its text with nothing special left in it."""
-    if type(value) is Markup:
-        return value
+    return value if type(value) is Markup else _escaped(str(value))
+
+
+@lru_cache(maxsize=4096)  # nine in ten words of a page are those of the last keystroke
+def _escaped(text: str) -> str:
     # Five replacements take a fifth of the time of str.translate.
-    return str(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
 
 
 def join(*children: Child) -> Markup:
@@ -44,7 +47,7 @@ def _add(parts: list[str], children: Iterable[Child]) -> None:
         if kind is Markup:
             parts.append(child)
         elif kind is str:
-            parts.append(escape(child))
+            parts.append(_escaped(child))
         elif child is None or child is False:
             continue
         elif kind is tuple or kind is list or hasattr(child, "__next__"):
@@ -57,10 +60,8 @@ def tag(element: str, /, *children: Child, **attributes: object) -> Markup:
     """An element. `class_` is the class, `data_key` is `data-key`; True is a bare attribute, None and False none."""
     parts = [f"<{element}"]
     for key, value in attributes.items():
-        if value is True:
-            parts.append(f" {_name(key)}")
-        elif value is not None and value is not False:
-            parts.append(f' {_name(key)}="{escape(value)}"')
+        if value is not None and value is not False:
+            parts.append(_attribute(key, value))
     parts.append(">")
     if element not in _VOID:
         _add(parts, children)
@@ -108,9 +109,10 @@ def changed(html: str, before: str) -> Markup:
     return Markup("".join((stub if held.get(stub) == whole else whole) + after for stub, whole, after in _pieces(html)))
 
 
-@cache
-def _name(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")
+@lru_cache(maxsize=4096, typed=True)  # 1 is not True, and Markup not the same text
+def _attribute(key: str, value: object) -> str:
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{escape(value)}"'
 
 
 def button(label: Child, do: str, /, **attributes: object) -> Markup:

@@ -14,7 +14,7 @@ const said = new WeakMap(); // what Python last said of a field, which shows wha
 
 // Make `old` like `next` without touching what stays: focus, caret, open menus and what Bokeh drew survive.
 function morph(old, next) {
-  if (next.dataset.same !== undefined) return; // as it was, and so not sent
+  if (next.hasAttribute("data-same")) return; // as it was, and so not sent
   // Most of a region is as it was. A field is looked at all the same: it may hold what its HTML does not say.
   if (!old.matches(FIELDS) && !old.querySelector(FIELDS) && old.isEqualNode(next)) return;
   const typing = old === document.activeElement; // what is being typed or marked stays
@@ -42,7 +42,7 @@ function dropped(node) {
   return nextSibling;
 }
 
-const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.region || node.dataset.row || "" : "");
+const keyOf = (node) => (node.nodeType === 1 ? node.id || node.getAttribute("data-region") || node.getAttribute("data-row") || "" : ""); // `dataset` is slower
 
 function morphChildren(old, next) {
   const wantedKeys = new Set(Array.from(next.childNodes, keyOf));

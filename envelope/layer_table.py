@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from envelope import units
-from envelope.cache import LayerCache, layer_cache
+from envelope.cache import LayerCache, layer_caches
 from envelope.formats import FORMATS
 from envelope.model import CompressedAttention, Dense, HeadAttention, LatentAttention, LayerGroup, LinearAttention, MixtureOfExperts, Model
 
@@ -146,22 +147,30 @@ def is_cell(key: str) -> bool:
 
 def rows(model: Model, context: int, cache_format: str) -> tuple[Row, ...]:
     """One row per group of layers; bytes of caches in `cache_format`, of one session of `context` tokens."""
-    return tuple(_row(index, group, context, cache_format) for index, group in enumerate(model.groups))
+    each = FORMATS[cache_format].bytes_per_value
+    return tuple(
+        Row(*shown, kept.growing * kept.count * each, kept.values(context) * kept.count * each, kept.state * kept.count * each)
+        for shown, kept in _shown(model)
+    )
 
 
-def _row(index: int, group: LayerGroup, context: int, cache_format: str) -> Row:
+_Shown = tuple[str, str, Cell, tuple[Cell, ...], tuple[Cell, ...]]
+
+
+@lru_cache(maxsize=8)
+def _shown(model: Model) -> tuple[tuple[_Shown, LayerCache], ...]:
+    """Per group what a row has beside bytes, the same for every context and format, and what each layer keeps."""
+    return tuple((_row(index, group, kept), kept) for index, (group, kept) in enumerate(zip(model.groups, layer_caches(model), strict=True)))
+
+
+def _row(index: int, group: LayerGroup, kept: LayerCache) -> _Shown:
     cells = {part: _cells(index, part, record) for part, record in _parts(group)}
-    kept = layer_cache(group)
-    each = FORMATS[cache_format].bytes_per_value * kept.count
-    return Row(
+    return (
         _kind(group, kept),
         _feed_forward(group),
         Cell(f"layers-{index}-group-count", "layers", group.count),
         (*cells["attention"], *cells.get("indexer", ())),
         (*cells["feed_forward"], *cells["beside"]),
-        kept.growing * each,
-        kept.values(context) * each,
-        kept.state * each,
     )
 
 
