@@ -84,14 +84,18 @@ class Figure:
         self._framed = plan
         if not before or (plan.left, plan.x_label) != (before.left, before.x_label):
             plot.min_border_left, plot.xaxis[0].axis_label = plan.left, plan.x_label
-        if not before or (plan.low, plan.high) != (before.low, before.high):
-            plot.x_range.update(start=plan.low, end=plan.high)
+        if not before or plan.low != before.low:
+            plot.x_range.start = plan.low
+        if not before or plan.high != before.high:
+            plot.x_range.end = plan.high
         if not before or plan.top != before.top:
-            plot.y_range.update(start=0, end=plan.top)
+            plot.y_range.end = plan.top
         if not before or plan.x_ticks != before.x_ticks:
             _label(plot.xaxis[0], plan.x_ticks)
         if not before or plan.y_ticks != before.y_ticks:
             _label(plot.yaxis[0], plan.y_ticks)
+        if not before or plan.default != before.default:
+            self._default.update(location=plan.default, visible=plan.default is not None)
 
     def _trace(self, plan: Plan, colors: Palette) -> None:
         color = {"main": colors.accent, "other": colors.other, "pinned": colors.quiet}
@@ -114,7 +118,6 @@ class Figure:
             "shift": [one.shift for one in words], "lift": [one.lift for one in words],
             "end": [plan.value_at(one.foot) if one.leads else one.y for one in words],
         }  # fmt: skip
-        self._default.update(location=plan.default, visible=plan.default is not None)
 
     def explain(self) -> None:
         """Put in what the pointer asks of the drawn chart; nobody sees it, so it may come after the lines."""

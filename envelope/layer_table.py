@@ -147,23 +147,25 @@ def is_cell(key: str) -> bool:
 
 def rows(model: Model, context: int, cache_format: str) -> tuple[Row, ...]:
     """One row per group of layers; bytes of caches in `cache_format`, of one session of `context` tokens."""
-    each = FORMATS[cache_format].bytes_per_value
     return tuple(
-        Row(*shown, kept.growing * kept.count * each, kept.values(context) * kept.count * each, kept.state * kept.count * each)
-        for shown, kept in _shown(model)
+        Row(*cells, per_token, kept.values(context) * each, state) for cells, per_token, state, kept, each in _for_any_context(model, cache_format)
     )
 
 
-_Shown = tuple[str, str, Cell, tuple[Cell, ...], tuple[Cell, ...]]
+_Cells = tuple[str, str, Cell, tuple[Cell, ...], tuple[Cell, ...]]
 
 
 @lru_cache(maxsize=8)
-def _shown(model: Model) -> tuple[tuple[_Shown, LayerCache], ...]:
-    """Per group what a row has beside bytes, the same for every context and format, and what each layer keeps."""
-    return tuple((_row(index, group, kept), kept) for index, (group, kept) in enumerate(zip(model.groups, layer_caches(model), strict=True)))
+def _for_any_context(model: Model, cache_format: str) -> tuple[tuple[_Cells, Fraction, Fraction, LayerCache, Fraction], ...]:
+    """Per group what stands left of the bytes, bytes per token and of fixed state, what each layer keeps, and bytes of such a value in all."""
+    found = []
+    for index, (group, kept) in enumerate(zip(model.groups, layer_caches(model), strict=True)):
+        each = FORMATS[cache_format].bytes_per_value * kept.count
+        found.append((_row(index, group, kept), kept.growing * each, kept.state * each, kept, each))
+    return tuple(found)
 
 
-def _row(index: int, group: LayerGroup, kept: LayerCache) -> _Shown:
+def _row(index: int, group: LayerGroup, kept: LayerCache) -> _Cells:
     cells = {part: _cells(index, part, record) for part, record in _parts(group)}
     return (
         _kind(group, kept),
