@@ -17,6 +17,7 @@ from app.page import Drawn, Regions, View
 from app.state import State, stated
 from app.theme import palette
 
+NEARBY = 24  # contexts that are rehearsed, the last 1.4 times as long as the reader's
 REGIONS_A_TURN = 4  # all at once would be a task of 0.2 to 0.4 s when none of it is compiled
 
 
@@ -114,7 +115,7 @@ class Page:
         later = [*self._regions(self.state, self.drawn)][REGIONS_A_TURN * turn :]
         unseen |= {"bar", *later}  # the bar's menu may be open
         nearby = copy(self.state)
-        nearby.type("context", str(self.state.envelope.scenario["context"] * (64 + turn) // 64))
+        nearby.type("context", str(self.state.envelope.scenario["context"] * (65 + turn % NEARBY) // 64))
         self._answer(nearby, unseen)
         self._answer(self.state, unseen)
         self.drawn = drawn

@@ -31,13 +31,17 @@ const scripts = () =>
   });
 
 // What Bokeh does whenever it paints and this page has no use for: it looks for colours and fonts among style sheets, of
-// which there are none, and writes the place of each part of a chart again, after which the browser computes its styles.
+// which there are none, writes the place of each part of a chart again, after which the browser computes its styles, and
+// keeps an element over each line, for styles and tools that there are none of.
 function spareStyles() {
   Bokeh.require("core/visuals/visual").VisualProperties.prototype._get_css_value = () => "";
   const sheet = Bokeh.require("core/dom").InlineStyleSheet.prototype;
   const { _update: write } = sheet;
   sheet._update = function (css) {
     if (this.el.textContent !== css) write.call(this, css);
+  };
+  Bokeh.require("models/renderers/glyph_renderer").GlyphRendererView.prototype.update_position = function () {
+    this.position.replace(":host { display: none; }");
   };
 }
 

@@ -2,6 +2,7 @@
 // display, every long task, and every frame that changed something. All times are milliseconds since navigation.
 (() => {
   const QUIET = 300; // ms without a change, after which an edit has had its whole effect
+  const FRAMES = 6; // before an edit, in which what was selected for it is painted
   const LEAST = 100; // px each way: a picture smaller than this is an icon
   const bench = (window.bench = { longTasks: [], shown: {} });
 
@@ -50,7 +51,7 @@
   let touched = new Set(); // what this frame changed
   let before = null; // the answer before an edit; null when none is watched
   let edit = null;
-  let told = null;
+  let isWatching = false;
 
   const answer = () => find('[data-region="answer"]').textContent;
   const inView = (element) => {
@@ -61,7 +62,7 @@
   // After the frame has been painted: rendering is done, so nothing here forces a layout.
   function afterFrame() {
     const now = performance.now();
-    for (const [name, holds] of Object.entries(SHOWN)) if (!(name in bench.shown) && holds()) bench.shown[name] = now;
+    if (!isWatching) for (const [name, holds] of Object.entries(SHOWN)) if (!(name in bench.shown) && holds()) bench.shown[name] = now;
     if (before === null) return touched.clear();
     if (!edit.numbers && answer() !== before) edit.numbers = now - edit.begun;
     if (touched.size) edit.all = now - edit.begun;
@@ -69,7 +70,7 @@
     touched.clear();
     if (!edit.numbers || now - edit.begun - edit.all < QUIET) return;
     before = null;
-    told(edit);
+    console.debug("edited", JSON.stringify(edit)); // asking for it would be work of the page, and part of the edit
   }
 
   function everyFrame() {
@@ -97,13 +98,13 @@
     };
   }
 
-  // Watch the next typed edit. `bench.edited` resolves with the milliseconds from the key to the painted frames: the
-  // one with a new answer, the last that changed anything in view, the last that changed anything on the page.
-  let isWatching = false;
-  bench.expectEdit = () => {
+  // Watch the next typed edit, once the page is at rest. The console then hears of the milliseconds from the key to the
+  // painted frames: the one with a new answer, the last that changed anything in view, the last that changed anything
+  // on the page.
+  bench.expectEdit = async () => {
     if (!isWatching) watchChanges();
     isWatching = true;
-    bench.edited = new Promise((resolve) => (told = resolve));
+    for (let frame = 0; frame < FRAMES; frame += 1) await new Promise(requestAnimationFrame);
     addEventListener(
       "input",
       ({ timeStamp }) => {

@@ -1,5 +1,6 @@
 """What is measured in Chromium: one page's start, its edits, its scrolling, and a post with three embeds."""
 
+import json
 import math
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ TIMEOUT_MILLISECONDS = 600_000  # the micropip page takes minutes on a busy mach
 WINDOW = {"width": 1280, "height": 1400}  # the inputs, every number and both main charts are in view
 WINDOW_OF_POST = {"width": 1280, "height": 3200}  # its three frames are in view, which load when they are
 EDITS = 25
+EDITED = "edited "  # what probe.js says on the console of an edit
 WHEEL = 400  # px, one turn
 
 # With a service worker: wait until it has stored what it serves offline.
@@ -73,8 +75,9 @@ def edit(page: Page, text: str) -> dict[str, float]:
     """Type a context length; milliseconds by what had changed (see probe.js)."""
     page.locator("input[data-key=context]").first.select_text()
     page.evaluate("bench.expectEdit()")
-    page.keyboard.insert_text(text)
-    return page.evaluate("bench.edited")
+    with page.expect_console_message(lambda said: said.text.startswith(EDITED)) as heard:
+        page.keyboard.insert_text(text)
+    return json.loads(heard.value.text.removeprefix(EDITED))
 
 
 def scroll(page: Page) -> None:

@@ -167,7 +167,7 @@ class TestFollowing:
         nearby, again = reader.told("show")
         assert nearby["regions"].keys() == again["regions"].keys() >= {"answer", "numbers", "inputs-workload"}
         assert "bar" not in {*nearby["regions"], *again["regions"]}  # a menu that stands open there stays open
-        assert "at 73K" in nearby["regions"]["answer"] and "at 64K" in again["regions"]["answer"]
+        assert "at 74K" in nearby["regions"]["answer"] and "at 64K" in again["regions"]["answer"]
         assert reader.page.figures["pool-ratio"].labels.data["label"] == before
         assert reader.page.state.given() == {"model": "muse-spark-open", "context": "64K"} and reader.page.query.endswith("&context=64K")
 
