@@ -407,7 +407,8 @@ function closeMenus(inside) {
 
 // Edits that are taken back before a frame shows them, so that the first one of the reader does not wait for code to be
 // compiled: 0.4 s without them. Each makes the next quicker; a slow machine gets fewer, not a longer wait for its rest.
-const REHEARSING = 2000; // ms in all
+const REHEARSALS = 96;
+const REHEARSING = 4000; // ms in all
 let rehearsed = 0;
 const rehearse = (turn) =>
   whenIdle(() => {
@@ -415,7 +416,7 @@ const rehearse = (turn) =>
     const begun = performance.now();
     tell({ do: "rehearse", turn, unseen: [...unseen] });
     rehearsed += performance.now() - begun;
-    if (rehearsed < REHEARSING) rehearse(turn + 1);
+    if (turn < REHEARSALS && rehearsed < REHEARSING) rehearse(turn + 1);
   });
 
 // Join a rendered Bokeh document that holds the door.
