@@ -10,6 +10,12 @@
     for (const { startTime, duration } of list.getEntries()) bench.longTasks.push([startTime, duration]);
   }).observe({ type: "longtask", buffered: true });
 
+  // Says on the console when a start has ended, so that nobody has to look for it at every frame.
+  new MutationObserver(() => {
+    const { state } = document.documentElement.dataset;
+    if (state === "live" || state === "failed") console.debug("settled", state);
+  }).observe(document, { subtree: true, attributeFilter: ["data-state"] });
+
   const find = (selector) => document.querySelector(`#page ${selector}`);
   const size = (element) => element?.getBoundingClientRect() ?? { width: 0, height: 0 };
 
@@ -51,7 +57,8 @@
   let touched = new Set(); // what this frame changed
   let before = null; // the answer before an edit; null when none is watched
   let edit = null;
-  let isWatching = false;
+  let isWatching = false; // edits
+  let isRunning = true;
 
   const answer = () => find('[data-region="answer"]').textContent;
   const inView = (element) => {
@@ -73,8 +80,11 @@
     console.debug("edited", JSON.stringify(edit)); // asking for it would be work of the page, and part of the edit
   }
 
+  // As long as there is something to wait for, since a frame is work of the page, too.
+  const wanted = () => (document.documentElement?.dataset.view === "embed" ? ["frame"] : ["readable", "charts"]);
   function everyFrame() {
-    requestAnimationFrame(everyFrame);
+    if (isWatching || wanted().some((name) => !(name in bench.shown))) requestAnimationFrame(everyFrame);
+    else isRunning = false;
     scheduler.postTask(afterFrame, { priority: "user-blocking" }); // before the page's own tasks, whose time is not the frame's
   }
   everyFrame();
@@ -104,6 +114,8 @@
   bench.expectEdit = async () => {
     if (!isWatching) watchChanges();
     isWatching = true;
+    if (!isRunning) everyFrame();
+    isRunning = true;
     for (let frame = 0; frame < FRAMES; frame += 1) await new Promise(requestAnimationFrame);
     addEventListener(
       "input",

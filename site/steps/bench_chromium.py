@@ -20,14 +20,13 @@ TIMEOUT_MILLISECONDS = 600_000  # the micropip page takes minutes on a busy mach
 WINDOW = {"width": 1280, "height": 1400}  # the inputs, every number and both main charts are in view
 WINDOW_OF_POST = {"width": 1280, "height": 3200}  # its three frames are in view, which load when they are
 EDITS = 25
-EDITED = "edited "  # what probe.js says on the console of an edit
+EDITED, SETTLED = "edited ", "settled "  # what probe.js says on the console
 WHEEL = 400  # px, one turn
 
 # With a service worker: wait until it has stored what it serves offline.
 INSTALLED = """async () => {
   if ((await navigator.serviceWorker?.getRegistrations())?.length) await navigator.serviceWorker.ready;
 }"""
-SETTLED = "html[data-state=live], html[data-state=failed]"
 
 
 @contextmanager
@@ -46,11 +45,16 @@ def profile(playwright: Playwright) -> Iterator[BrowserContext]:
 def visit(context: BrowserContext, url: str) -> Page:
     """Open a page and wait until it is live."""
     page = context.new_page()
-    page.goto(url, wait_until="commit")
-    page.wait_for_selector(SETTLED, state="attached")
-    if page.locator("html").get_attribute("data-state") == "failed":
+    if _settled(page, lambda: page.goto(url, wait_until="commit")) == "failed":
         raise SystemExit(f"build.py: {url} did not start: {page.inner_text('body')[:500]}")
     return page
+
+
+def _settled(page: Page, start: Callable[[], object]) -> str:
+    """Begin a start and wait for its end: `live` or `failed`."""
+    with page.expect_console_message(lambda said: said.text.startswith(SETTLED)) as heard:
+        start()
+    return heard.value.text.removeprefix(SETTLED)
 
 
 def settle(page: Page, traffic: Traffic) -> None:
@@ -161,8 +165,7 @@ def _frames(page: Page) -> list[Frame]:
 def _touch(page: Page, frame: Frame) -> float:
     """Click a frame's start button; seconds from the click to live."""
     frame.evaluate("addEventListener('click', ({ timeStamp }) => (bench.touched = timeStamp), { capture: true, once: true })")
-    frame.locator("#waiting button").click()
-    frame.wait_for_selector(SETTLED, state="attached")
+    _settled(page, frame.locator("#waiting button").click)
     return frame.evaluate("(performance.getEntriesByName('live')[0].startTime - bench.touched) / 1000")
 
 

@@ -32,6 +32,12 @@ PATCHES = (
     ),
     Patch(
         "pyodide.mjs",
+        "l=await WebAssembly.instantiateStreaming(n,s)",
+        "l=await(o0.startWasm?o0.startWasm(n,s):WebAssembly.instantiateStreaming(n,s))",
+        "let the page do something else between compiling the core and starting it",
+    ),
+    Patch(
+        "pyodide.mjs",
         'catch(l){console.warn("wasm instantiation failed!"),console.warn(l)}',
         'catch(l){o0.onWasmError?o0.onWasmError(l):console.warn(l)}',
         "tell the page that the core cannot start; Pyodide would wait for ever",
