@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 
 Ratios = list[tuple[int, int]]
-_BINDS = {0: "both pool binds", 1: "sliding pool binds", -1: "full pool binds"}
 
 
 def pool_ratio(envelope: Envelope) -> Chart:
@@ -88,9 +88,15 @@ def _held(pool: Fraction, cost: pools.TokenCost, need: pools.Demand, ratios: Rat
 
 
 def _binding(need: pools.Demand, ratios: Ratios) -> tuple[str, ...]:
-    """`pools.binding_pool` where there are two pools, at each ratio, in words."""
-    sides = ((need.full_tokens * over, need.sliding_tokens * under) for over, under in ratios)
-    return tuple(_BINDS[(full < sliding) - (full > sliding)] for full, sliding in sides)
+    """`pools.binding_pool` where there are two pools, at each of the rising ratios, in words."""
+
+    def side(ratio: tuple[int, int]) -> int:
+        over, under = ratio
+        full, sliding = need.full_tokens * over, need.sliding_tokens * under
+        return (full > sliding) - (full < sliding)
+
+    below, upto = bisect_left(ratios, 0, key=side), bisect_right(ratios, 0, key=side)
+    return ("sliding pool binds",) * below + ("both pool binds",) * (upto - below) + ("full pool binds",) * (len(ratios) - upto)
 
 
 def _mark(e: Evaluation, mix, label: str, ratio: Fraction, kind: str) -> Mark:
