@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from envelope.quantities.registry import Unavailable
@@ -53,6 +54,7 @@ class Chart:
 _STEPS = 49  # points a curve: ten pixels apart where it is 480 wide; straight lines leave a curve by a third of a pixel
 
 
+@lru_cache(maxsize=32)  # an edit asks for the same as the one before
 def spread(low: float, high: float, steps: int = _STEPS) -> tuple[float, ...]:
     """`steps` values from low to high, evenly spaced in the logarithm."""
     return tuple(low * (high / low) ** (step / (steps - 1)) for step in range(steps))
