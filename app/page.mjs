@@ -386,6 +386,7 @@ function listen() {
   });
   // Escape closes a dialog without Python, which would show the same again. A file picker's cancel bubbles up here, too.
   root.addEventListener("cancel", ({ target }) => target.matches("dialog") && send({ do: "close" }), true);
+  for (const touch of ["pointerdown", "keydown"]) addEventListener(touch, () => (touched = performance.now()), true);
   addEventListener("hashchange", openAnchor);
   addEventListener("pagehide", flushAddress);
   addEventListener("popstate", () => {
@@ -413,10 +414,13 @@ function closeMenus(inside) {
 // compiled: 0.4 s without them. Each makes the next quicker; a slow machine gets fewer, not a longer wait for its rest.
 const REHEARSALS = 96;
 const REHEARSING = 4000; // ms in all
+const REST = 1000; // ms since the reader touched the page, whose menu, or whose selection of words, a rehearsal would undo
 let rehearsed = 0;
+let touched = -REST; // when
 const rehearse = (turn) =>
   whenIdle(() => {
     if (answered) return; // the reader has begun
+    if (performance.now() - touched < REST || !getSelection().isCollapsed) return void setTimeout(rehearse, REST, turn);
     const begun = performance.now();
     tell({ do: "rehearse", turn, unseen: [...unseen] });
     rehearsed += performance.now() - begun;
