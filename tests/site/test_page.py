@@ -307,3 +307,23 @@ def test_after_dusk_no_line_of_light_is_left_at_a_charts_edge(open_live: Callabl
     page = open_live("")
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(IS_DARK)
+
+
+# Counts the rehearsed edits from here on; resolves after some idle moments, in each of which there would be one.
+COUNT_REHEARSALS = """() => {
+  window.rehearsals = 0;
+  const door = Bokeh.documents.at(-1).get_model_by_name("door");
+  door.properties.heard.change.connect(() => (rehearsals += JSON.parse(door.heard).do === "rehearse"));
+}"""
+IDLE_MOMENTS = "async (count) => { while (count--) await new Promise(requestIdleCallback); return window.rehearsals; }"
+
+
+def test_no_edit_is_rehearsed_while_words_are_marked(open_live: Callable[..., Page]) -> None:
+    """A rehearsal writes every number anew and back, which would take the mark from words that the reader has marked."""
+    page = open_live()
+    headline(page).evaluate("(element) => getSelection().selectAllChildren(element)")
+    page.evaluate(COUNT_REHEARSALS)
+    assert page.evaluate(IDLE_MOMENTS, 20) == 0
+    assert page.evaluate("() => String(getSelection())") == "Fits · 258 sessions at 128K"
+    page.evaluate("() => getSelection().removeAllRanges()")
+    page.wait_for_function("() => rehearsals > 0")
