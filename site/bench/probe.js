@@ -69,7 +69,7 @@
   // After the frame has been painted: rendering is done, so nothing here forces a layout.
   function afterFrame() {
     const now = performance.now();
-    if (!isWatching) for (const [name, holds] of Object.entries(SHOWN)) if (!(name in bench.shown) && holds()) bench.shown[name] = now;
+    if (!isWatching) for (const name of missing()) if (SHOWN[name]()) bench.shown[name] = now;
     if (before === null) return touched.clear();
     if (!edit.numbers && answer() !== before) edit.numbers = now - edit.begun;
     if (touched.size) edit.all = now - edit.begun;
@@ -80,10 +80,12 @@
     console.debug("edited", JSON.stringify(edit)); // asking for it would be work of the page, and part of the edit
   }
 
+  // What is still to come on this page; there is no page yet when this script begins.
+  const missing = () => (document.documentElement?.dataset.view === "embed" ? ["frame"] : ["readable", "charts"]).filter((name) => !(name in bench.shown));
+
   // As long as there is something to wait for, since a frame is work of the page, too.
-  const wanted = () => (document.documentElement?.dataset.view === "embed" ? ["frame"] : ["readable", "charts"]);
   function everyFrame() {
-    if (isWatching || wanted().some((name) => !(name in bench.shown))) requestAnimationFrame(everyFrame);
+    if (isWatching || missing().length) requestAnimationFrame(everyFrame);
     else isRunning = false;
     scheduler.postTask(afterFrame, { priority: "user-blocking" }); // before the page's own tasks, whose time is not the frame's
   }

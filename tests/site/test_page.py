@@ -309,12 +309,13 @@ def test_after_dusk_no_line_of_light_is_left_at_a_charts_edge(open_live: Callabl
     page.wait_for_function(IS_DARK)
 
 
-# Counts the rehearsed edits from here on; resolves after some idle moments, in each of which there would be one.
+# Counts the rehearsed edits from here on.
 COUNT_REHEARSALS = """() => {
   window.rehearsals = 0;
   const door = Bokeh.documents.at(-1).get_model_by_name("door");
   door.properties.heard.change.connect(() => (rehearsals += JSON.parse(door.heard).do === "rehearse"));
 }"""
+# How many there are after some idle moments, in each of which there would be one.
 IDLE_MOMENTS = "async (count) => { while (count--) await new Promise(requestIdleCallback); return window.rehearsals; }"
 
 
