@@ -1,5 +1,6 @@
 """The layer table in a browser: edited cell by cell with the keyboard, beside what it says, at both widths."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -27,7 +28,7 @@ def test_an_edit_with_the_keyboard_its_slip_its_undo_and_its_link(open_live: Cal
     expect(tokens).to_contain_text("164")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "layers-0-attention-key_dim"
-    assert ".kv4." in page.url
+    expect(page).to_have_url(re.compile(r"\.kv4\."))
     page = open_live("?" + page.url.split("?")[1])
     expect(cell(page, "num_key_value_heads")).to_have_value("4")
     page.get_by_role("button", name="Put the layers back").click()
@@ -44,7 +45,7 @@ def test_a_row_is_added_and_removed(open_live: Callable[..., Page]) -> None:
     expect(page.locator("#section-layers > summary")).to_contain_text("81: 80 full, 1 sliding")
     page.get_by_role("button", name="Remove group 2").click()
     expect(page.locator("#section-layers > summary")).to_contain_text("80 full")
-    assert page.url.endswith("&model=llama-3.1-70b")
+    expect(page).to_have_url(re.compile("&model=llama-3.1-70b$"))
 
 
 @pytest.mark.parametrize("light", ["light", "dark"])
