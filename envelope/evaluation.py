@@ -14,7 +14,7 @@ from envelope.model import MixtureOfExperts, Model
 from envelope.quantities import BY_KEY
 from envelope.quantities.registry import Definition, Unavailable
 from envelope.scenario import Scenario, resolve
-from envelope.watched import Facts, Watched, changes, facts, given
+from envelope.watched import EVERYTHING, Facts, Watched, changes, facts, given
 
 # M (derived here) counts as A; a derived value takes the lowest tier of what it is derived from. One bit each, so
 # that the length of those met is the lowest.
@@ -49,10 +49,13 @@ def _taken_over(now: Facts) -> dict[object, Kept]:
     """
     newest = tuple(reversed(RECENT))
     alike = tuple(islice((one for one in newest if given(one[0]) == given(now)), _LOOKED_AT))
-    differing = [(changes(before, now), kept) for before, kept in alike or newest[:_LOOKED_AT]]
-    if not differing:
-        return {}
-    changed, kept = min(differing, key=lambda one: one[0].bit_count())
+    changed, kept = EVERYTHING, {}
+    for before, found in alike or newest[:_LOOKED_AT]:
+        differing = changes(before, now)
+        if changed == EVERYTHING or differing.bit_count() < changed.bit_count():
+            changed, kept = differing, found
+        if changed.bit_count() <= 1:
+            break
     holding = kept.copy()
     for key in [key for key, one in holding.items() if one.reads & changed]:
         del holding[key]

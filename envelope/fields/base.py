@@ -53,7 +53,7 @@ class Default(NamedTuple):
 
 @dataclass
 class Known:
-    """What is settled so far while a scenario is resolved, field by field, in order."""
+    """What is settled so far while a scenario is resolved, field by field, in order. `read` are the keys asked for."""
 
     preset: ModelPreset | None = None
     model: Model | None = None
@@ -63,8 +63,10 @@ class Known:
     values: dict[str, Value] = field(default_factory=dict)
     defaults: dict[str, Default] = field(default_factory=dict)
     given: frozenset[str] = frozenset()
+    read: set[str] = field(default_factory=set)
 
     def __getitem__(self, key: str) -> Value:
+        self.read.add(key)
         return self.values[key]
 
 

@@ -9,7 +9,7 @@ import pytest
 from envelope import InputError, evaluate
 from envelope.curves import CHARTS
 from envelope.evaluation import RECENT
-from envelope.scenario import BY_KEY, Scenario
+from envelope.scenario import BY_KEY, SETTLED, Scenario, attempt
 from envelope.sections import sections
 from envelope.watched import BIT, changes, facts
 
@@ -52,6 +52,7 @@ def said(**inputs: str) -> object:
 def said_afresh(**inputs: str) -> object:
     """The same with nothing to take over."""
     RECENT.clear()
+    SETTLED.clear()
     return said(**inputs)
 
 
@@ -59,8 +60,7 @@ def test_every_input_has_another_value_here():
     assert set(OTHER) == set(BY_KEY) - {"model", "groups", "name"}
 
 
-@pytest.mark.parametrize("key", OTHER)
-@pytest.mark.parametrize(
+EDITED = pytest.mark.parametrize(
     "state",
     [
         {"model": "muse-spark-open"},
@@ -69,6 +69,10 @@ def test_every_input_has_another_value_here():
     ],
     ids=lambda state: state["model"],
 )
+
+
+@pytest.mark.parametrize("key", OTHER)
+@EDITED
 def test_an_edit_says_what_the_state_says_afresh(state, key):
     edited = {**state, key: OTHER[key]}
     said_afresh(**state)
@@ -76,6 +80,24 @@ def test_an_edit_says_what_the_state_says_afresh(state, key):
     back = said(**state)
     assert there == said_afresh(**edited)
     assert back == said_afresh(**state)
+
+
+def settled(given: dict[str, str]) -> object:
+    """Everything that a state settles, or what is wrong with it."""
+    scenario, errors = attempt(given)
+    return [str(error) for error in errors] if scenario is None else vars(scenario).copy()
+
+
+@pytest.mark.parametrize("key", OTHER)
+@EDITED
+def test_another_value_of_a_stated_input_settles_as_it_does_afresh(state, key):
+    stated = {**state, key: evaluate(**state).scenario.text(key) or OTHER[key]}
+    SETTLED.clear()
+    settled(stated)
+    there, back, wrong = settled({**stated, key: OTHER[key]}), settled(stated), settled({**stated, key: "?"})
+    for given, found in (({**stated, key: OTHER[key]}, there), (stated, back), ({**stated, key: "?"}, wrong)):
+        SETTLED.clear()
+        assert found == settled(given)
 
 
 def walk(seed: int, steps: int) -> list[dict[str, str]]:
@@ -96,6 +118,7 @@ def walk(seed: int, steps: int) -> list[dict[str, str]]:
 def test_no_order_of_edits_changes_what_a_state_says(seed):
     states = walk(seed, 25)
     RECENT.clear()
+    SETTLED.clear()
     walked = [said(**state) for state in states]
     assert walked == [said_afresh(**state) for state in states]
 
