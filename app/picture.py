@@ -1,6 +1,6 @@
 """A chart as SVG for the first view, before any script runs: what figures.py draws, at any width, in both lights.
 
-What moves with the width is a percentage of the frame, and the colours are page.css's, so one picture does for all.
+What moves with the width is a percentage of the frame, and the colours are base.css's, so one picture does for all.
 """
 
 from __future__ import annotations

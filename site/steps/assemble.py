@@ -39,7 +39,7 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdl
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB = "/lib/python314.zip"
 APP_FOLDERS = ("envelope", "app")
-SHELL_FILES = ("boot.mjs", "show.mjs", "pause.mjs", "code.mjs", "python.mjs", "unpack.mjs", "unpack.js", "restore.mjs", "offline.mjs", "worker.mjs", "shell.css", "pages.css", "post.js")
+SHELL_FILES = ("boot.mjs", "show.mjs", "pause.mjs", "code.mjs", "python.mjs", "unpack.mjs", "unpack.js", "restore.mjs", "offline.mjs", "worker.mjs", "post.js")
 LIVE_PAGES = ("index.html", "embed.html")
 READING_PAGES = ("method.html", "post.html")
 SMALL_RUNTIME = ("pyodide.mjs", "zstd.wasm")
@@ -132,7 +132,7 @@ def app_packages(kitchen: Kitchen, *, sources: bool) -> Tree:
     tree: Tree = {}
     for folder in (*APP_FOLDERS, "presets"):
         for path in sorted((kitchen.root / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts and path.name not in PAGE_FILES:
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".mjs", ".css"):
                 name = path.relative_to(kitchen.root).as_posix()
                 tree[f"envelope/{name}" if folder == "presets" else name] = path.read_bytes()
     return tree if sources else _compiled(kitchen, tree, SITE_PACKAGES)
@@ -181,11 +181,11 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     models, parts = _pictured(made) if made else ((), ())
     lists = {"aside": json.dumps(BESIDE), "pictured_models": json.dumps(models), "pictured_parts": json.dumps(parts)}
     guard = filled((site / "guard.js").read_text(), lists | {"app": app_name}, "guard.js")
-    digest = base64.b64encode(hashlib.sha256(guard.encode()).digest()).decode()
+    base, whole, shell, reading = (path.read_text() for path in (root / "app/base.css", root / "app/page.css", site / "shell.css", site / "pages.css"))
     version = git_version(root)
     scripts = [f'<script src="{runtime_name}/{path}"></script>' for path in runtime if path.startswith("js/")]
     values = {
-        "csp": CSP.format(guard=f"sha256-{digest}", hub=HUB, files=HUB_FILES),
+        "csp": CSP.format(guard=_digest(guard), hub=HUB, files=HUB_FILES),
         "hub": HUB,
         "guard": guard,
         "app": app_name,
@@ -194,8 +194,11 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
         "version": version,
         "catalogue_date": catalogue_date(root),
         "first_html": made.html if made else "",
-        # In the page itself: on a slow line the numbers stand one round trip earlier.
-        "style": app["page.css"].decode() + app["shell.css"].decode(),
+        # In the page itself: on a slow line the numbers stand one round trip earlier. Of a frame's, what its picture needs.
+        "style": base + whole + shell,
+        "frame_style": base + shell,
+        "reading_style": base + reading,
+        "reading_digest": _digest(base + reading),
         # In the page too: Chromium asks for an icon anew when the address changes and leaves the answer open, which keeps
         # a newer service worker from taking over.
         "icon": f"data:image/svg+xml,{quote((site / 'icon.svg').read_text().strip())}",
@@ -229,6 +232,11 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     write_tree(named | named_by_edition, partial)
     shutil.rmtree(dist, ignore_errors=True)
     partial.rename(dist)
+
+
+def _digest(text: str) -> str:
+    """What a policy calls a script or style in the page by."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _pictured(made: Snapshot) -> tuple[list[str], list[str]]:

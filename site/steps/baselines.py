@@ -45,7 +45,7 @@ def write_micropip(kitchen: Kitchen, folder: Path) -> None:
     core["wheels.json"] = json.dumps(wheels).encode()
     core["app.zip"] = zip_tree(app_packages(kitchen, sources=True) | standin_tree("pyodide_http"))
     core["index.html"] = (kitchen.root / "site/bench/micropip.html").read_bytes()
-    for path in (*MODULES, "app/page.css"):
+    for path in (*MODULES, "app/base.css", "app/page.css"):
         core[path.split("/")[-1]] = (kitchen.root / path).read_bytes()
     write_tree(core, folder)
     for wheel in (*extra.values(), *(path for name, path in files.items() if name != "pyodide")):
