@@ -46,7 +46,7 @@ SMALL_RUNTIME = ("pyodide.mjs", "zstd.wasm")
 LARGE_RUNTIME = ("pyodide.asm.mjs",)  # with the page's scripts; the core is kept unpacked
 LARGE_APP = ("snapshot.zst", "app.zip")  # the archives are kept when something has asked for them
 OTHER_TYPE = "application/octet-stream"
-PAGE_FILES = ("page.mjs", "first.mjs", "page.css")  # the app's own part of the page's script and style
+PAGE_FILES = ("page.mjs", "morph.mjs", "first.mjs", "page.css")  # the app's own part of the page's script and style
 
 HUB = "https://huggingface.co"  # where configs are fetched from, when the reader asks
 # Where the Hub sends those who ask for a large file, which an index may be: the delivery hosts that its documentation

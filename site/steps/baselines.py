@@ -10,7 +10,7 @@ from steps.packages import Tree, standin_tree, stock_scripts, wheel_tree, zip_tr
 PURE_WHEEL = b"Wheel-Version: 1.0\nGenerator: build.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 # Of this page, what the app needs to be shown by other means.
-MODULES = ("site/code.mjs", "site/show.mjs", "site/pause.mjs", "app/page.mjs")
+MODULES = ("site/code.mjs", "site/show.mjs", "site/pause.mjs", "app/page.mjs", "app/morph.mjs")
 
 
 def _core(kitchen: Kitchen) -> Tree:
