@@ -58,11 +58,15 @@ async function boot() {
   root.dataset.state = "starting";
   await painted;
   // Asked for together; named here, so that a missing one is an error that guard.js sees and names.
-  document.head.append(document.getElementById("start").content.cloneNode(true));
+  const parts = document.getElementById("start").content.cloneNode(true);
+  const sheet = parts.querySelector("link[rel=stylesheet]"); // a frame's; the page holds its own
+  const styled = sheet && new Promise((resolve) => (sheet.onload = resolve));
+  document.head.append(parts);
   drawing ??= scripts();
   // Not a static import: Pyodide's loader touches WebAssembly when it is loaded, and guard.js may have found none.
   const { startPython } = await import("./python.mjs").catch(nameMissing);
   const python = await startPython(start);
+  await styled;
   start.progress("Building the page …");
   if (baked && python.fromSnapshot) await baked.take(python);
   else await show(python, drawing);

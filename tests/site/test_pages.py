@@ -180,6 +180,24 @@ def test_an_embed_starts_in_the_narrowest_sandbox_it_can(page: Page) -> None:
     expect(inside.locator("[data-region=answer]")).to_contain_text("665 sessions")
 
 
+# Whether the whole style was there at each change of the start's state.
+WATCH_STYLE = """() => {
+    const root = document.documentElement, sheet = () => Boolean(document.querySelector("link[href$='page.css']")?.sheet);
+    window.styled = {};
+    new MutationObserver(() => (styled[root.dataset.state] = sheet())).observe(root, { attributeFilter: ["data-state"] });
+}"""
+
+
+def test_an_embed_is_live_only_with_the_whole_style(page: Page) -> None:
+    page.goto("embed.html?model=muse-spark-open&show=section-models&fields=context")
+    page.evaluate(WATCH_STYLE)
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
+    assert page.evaluate("styled") == {"starting": False, "live": True}
+    expect(page.locator(".row")).to_have_css("display", "grid")
+    expect(page.locator(".rows").first).to_have_css("border-collapse", "collapse")
+
+
 # Every height the first embed is given from here on.
 WATCH_HEIGHT = """() => {
     const frame = document.querySelector('iframe');
