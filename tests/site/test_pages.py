@@ -20,6 +20,8 @@ from envelope.units import text
 
 READING = ("method.html", "post.html")
 LIGHTS = ("light", "dark")
+# Whether a frame is as tall as what it shows, so that it has no scroll bar of its own.
+WHOLE = "document.documentElement.scrollHeight <= innerHeight"
 
 
 class Outline(HTMLParser):
@@ -144,6 +146,8 @@ def test_the_post_opens_clean_with_its_three_embeds(page: Page, width: int, ligh
         frame.scroll_into_view_if_needed()
         expect(frame.content_frame.locator("body")).not_to_be_empty()
         expect(frame).not_to_have_attribute("height", "440")
+    for frame in page.frames[1:]:
+        frame.wait_for_function(WHOLE)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert serious(page) == []
 
@@ -178,6 +182,7 @@ def test_an_embed_starts_in_the_narrowest_sandbox_it_can(page: Page) -> None:
     field = inside.get_by_role("textbox", name="Context")
     field.fill("32K", timeout=START_MILLISECONDS)
     expect(inside.locator("[data-region=answer]")).to_contain_text("665 sessions")
+    page.frames[1].wait_for_function(WHOLE)
 
 
 # Whether the whole style was there at each change of the start's state.
