@@ -132,11 +132,9 @@ var start = (function () {
       painted();
     }
     standing(picture !== null);
-    if (isFrame && picture) afterFrame(fetchModules);
-    else if (isFrame) fetchModules();
   }
-  // A frame's modules come once its picture stands: three frames and the post share a thread, which they kept for 0.1 s.
   function fetchModules() {
+    if (document.readyState === "loading") return document.addEventListener("DOMContentLoaded", fetchModules);
     document.body.appendChild(document.importNode(element("first").content, true));
   }
   var PATIENCE = 15000; // ms; a picture has 4 to 35 KB
@@ -177,10 +175,18 @@ var start = (function () {
     }
     root.setAttribute("data-first", "pending");
     if (!isFrame) element("wanted").textContent = view.wanted;
-    if (!isPictured) return place(null);
     if (isFrame) name += "." + show;
-    if (element("view-" + name)) place(element("view-" + name));
-    else fetchPicture(name);
+    var held = isPictured ? element("view-" + name) : null;
+    // A frame's modules come once the picture that it holds stands: three frames and the post share a thread, which
+    // they kept for 0.1 s. A picture that has yet to come may be long in coming.
+    if (isFrame && !held) fetchModules();
+    else if (isFrame) {
+      whenStanding(function () {
+        afterFrame(fetchModules);
+      });
+    }
+    if (isPictured && !held) fetchPicture(name);
+    else place(held);
   }
   var browser = "Use a current Chrome, Edge, Firefox or Safari.";
   if (typeof WebAssembly !== "object") {
