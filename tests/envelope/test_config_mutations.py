@@ -91,15 +91,21 @@ def slips(draw):
 @settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(slips())
 def test_never_another_model_without_a_word(slip):
-    """One slip gives the same model, or something newly assumed or listed, or a refusal."""
+    """One slip gives the same model, or something newly assumed, listed or remarked, or a refusal."""
     name, key, values = slip
     try:
         found = config.read(values)
     except config.Refused:
         return
     before = READINGS[name]
-    said = set(found.assumed) - set(before.assumed) or set(found.ignored) - set(before.ignored)
+    said = any(set(getattr(found, words)) - set(getattr(before, words)) for words in ("assumed", "ignored", "notes"))
     assert found.model == before.model or said, key
+
+
+def test_prediction_layers_that_are_not_described_are_remarked():
+    values = copy.deepcopy((CONFIGS | OTHERS)["nvidia--NVIDIA-Nemotron-3-Super-120B-A12B-FP8"])
+    del values["mtp_hybrid_override_pattern"]
+    assert any("prediction layers (MTP) whose weights are not described" in note for note in config.read(values).notes)
 
 
 @pytest.mark.parametrize(
