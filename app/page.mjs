@@ -112,7 +112,8 @@ function sortBy(button) {
 let saying = 0;
 function say(text) {
   clearTimeout(saying);
-  saying = setTimeout(() => (document.getElementById("said").textContent = text), 1000);
+  const speak = () => (document.documentElement.dataset.toast === undefined ? (document.getElementById("said").textContent = text) : say(text));
+  saying = setTimeout(speak, 1000); // a toast, which has the same place, stands its time
 }
 
 // While typing the address follows in the pauses: writing it takes milliseconds, and browsers limit how often.

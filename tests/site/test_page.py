@@ -15,6 +15,14 @@ from envelope.curves import CHARTS
 SOURCE = """(name) => Object.fromEntries(
     Object.entries(Bokeh.documents.at(-1).get_model_by_name(name).data).map(([key, values]) =>
         [key, Array.from(values, (one) => typeof one === 'object' ? Array.from(one) : one)]))"""
+# What the place of announcements says while a toast is shown in it.
+WATCH_SAID = """() => {
+    window.toasted = [];
+    const said = document.getElementById('said');
+    const look = () => document.documentElement.dataset.toast !== undefined && toasted.at(-1) !== said.textContent && toasted.push(said.textContent);
+    new MutationObserver(look).observe(said, { childList: true });
+    new MutationObserver(look).observe(document.documentElement, { attributeFilter: ['data-toast'] });
+}"""
 # How many columns of the window the page needs; more than there are means it scrolls sideways.
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -220,6 +228,15 @@ class TestTakingAway:
         page.get_by_role("button", name="Shell line").click()
         expect(page.get_by_role("status").filter(has_text="Shell line copied")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == "python3 -m envelope muse-spark-open --set context=1M\n"
+
+    def test_what_is_announced_after_typing_waits_for_a_toast(self, open_live: Callable[..., Page]) -> None:
+        page = open_live()
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.evaluate(WATCH_SAID)
+        field(page, "Context").fill("1M")
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator("#said")).to_have_text(re.compile("Fits · 38 sessions at 1M"))
+        assert page.evaluate("toasted") == ["Link copied"]
 
     def test_a_chart_is_saved_as_csv_and_png(self, open_live: Callable[..., Page]) -> None:
         page = open_live()
