@@ -49,13 +49,8 @@ def _taken_over(now: Facts) -> dict[object, Kept]:
     """
     newest = tuple(reversed(RECENT))
     alike = tuple(islice((one for one in newest if given(one[0]) == given(now)), _LOOKED_AT))
-    changed, kept = EVERYTHING, {}
-    for before, found in alike or newest[:_LOOKED_AT]:
-        differing = changes(before, now)
-        if changed == EVERYTHING or differing.bit_count() < changed.bit_count():
-            changed, kept = differing, found
-        if changed.bit_count() <= 1:
-            break
+    compared = ((changes(before, now), kept) for before, kept in alike or newest[:_LOOKED_AT])
+    changed, kept = min(compared, key=lambda one: one[0].bit_count(), default=(EVERYTHING, {}))
     holding = kept.copy()
     for key in [key for key, one in holding.items() if one.reads & changed]:
         del holding[key]

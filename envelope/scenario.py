@@ -133,10 +133,11 @@ def attempt(
     """Settle every input, or collect an error for each field that cannot be used."""
     before = next((one for one in reversed(SETTLED) if one.given.keys() == given.keys()), None)
     scenario = before and _again(before, given, read_assumptions)
-    return (scenario, ()) if scenario else _attempt(given, read_assumptions)
+    return (scenario, ()) if scenario else _afresh(given, read_assumptions)
 
 
-def _attempt(given: Mapping[str, object], read_assumptions: tuple[Assumption, ...]) -> tuple[Scenario | None, tuple[InputError, ...]]:
+def _afresh(given: Mapping[str, object], read_assumptions: tuple[Assumption, ...]) -> tuple[Scenario | None, tuple[InputError, ...]]:
+    """Settle all fields."""
     errors = [_unknown(key, value) for key, value in given.items() if key not in BY_KEY]
     known = Known(values=dict(_START_VALUES), defaults=dict(_START), given=frozenset(given))
     edits: dict[str, int] = {}
@@ -149,16 +150,15 @@ def _attempt(given: Mapping[str, object], read_assumptions: tuple[Assumption, ..
             _settle(field, given, known, edits)
         except InputError as error:
             errors.append(error)
-            known.values[field.key] = None if field.key not in ("model", "machine") else "?"
             if field.key in ("model", "groups", "machine"):
                 return None, tuple(errors)
-            if errors and field.key not in shape.KEYS:
-                _fall_back(field, known)
+            # Those after it are still checked, against its default; a shape, which edits the model, is left out.
+            known.values[field.key] = None if field.key in shape.KEYS else known.defaults[field.key].value
     if not errors:
         errors += _inconsistent(known)
     if errors:
         return None, tuple(errors)
-    return _settled(given, known, reads, read_assumptions), ()
+    return _keep(given, known, reads, read_assumptions), ()
 
 
 class Settled(NamedTuple):
@@ -169,11 +169,12 @@ class Settled(NamedTuple):
     reads: Mapping[str, set[str]]
 
 
-# An edit changes one input, and few fields hang on it: 0.25 ms became 0.05 ms. Several, since variants come between.
+# An edit changes one input, and few fields hang on it: 0.25 ms became 0.14 ms. Several, since variants come between.
 SETTLED: deque[Settled] = deque(maxlen=8)
 
 
-def _settled(given: Mapping[str, object], known: Known, reads: Mapping[str, set[str]], read_assumptions: tuple[Assumption, ...]) -> Scenario:
+def _keep(given: Mapping[str, object], known: Known, reads: Mapping[str, set[str]], read_assumptions: tuple[Assumption, ...]) -> Scenario:
+    """Make a scenario of what is settled, and keep that for the next one."""
     SETTLED.append(Settled(dict(given), known, reads))
     texts = {key: _text(key, known) for key in given}
     return Scenario(
@@ -184,7 +185,7 @@ def _settled(given: Mapping[str, object], known: Known, reads: Mapping[str, set[
 
 def _again(before: Settled, given: Mapping[str, object], read_assumptions: tuple[Assumption, ...]) -> Scenario | None:
     """Settle what hangs on the inputs that differ from an earlier scenario's; None where that is not enough, or wrong."""
-    changed = {key for key, value in given.items() if _differs(value, before.given[key])}
+    changed = {key for key, value in given.items() if differs(value, before.given[key])}
     known = replace(before.known, values=dict(before.known.values), defaults=dict(before.known.defaults))
     reads = dict(before.reads)
     for field in FIELDS:
@@ -198,12 +199,13 @@ def _again(before: Settled, given: Mapping[str, object], read_assumptions: tuple
             _settle(field, given, known, {})
         except InputError:
             return None
-        if _differs(known.values[key], before.known.values[key]):
+        if differs(known.values[key], before.known.values[key]):
             changed.add(key)
-    return None if _inconsistent(known) else _settled(given, known, reads, read_assumptions)
+    return None if _inconsistent(known) else _keep(given, known, reads, read_assumptions)
 
 
-def _differs(one: object, other: object) -> bool:
+def differs(one: object, other: object) -> bool:
+    """Whether two values of an input are not the same; 2 and Fraction(2) are not, since they print differently."""
     return type(one) is not type(other) or one != other
 
 
@@ -234,12 +236,6 @@ def _settle(field: Field, given: Mapping[str, object], known: Known, edits: dict
         known.values[key] = default.value
     if key in _EFFECTS:
         _EFFECTS[key](known, edits)
-
-
-def _fall_back(field: Field, known: Known) -> None:
-    """Let fields after a broken one still be checked, against its default."""
-    default = known.defaults.get(field.key)
-    known.values[field.key] = default.value if default else None
 
 
 def _choose_model(known: Known, edits: dict[str, int]) -> None:

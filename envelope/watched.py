@@ -7,7 +7,7 @@ from operator import attrgetter, is_not, itemgetter
 from typing import TYPE_CHECKING
 
 from envelope.fields.base import Value
-from envelope.scenario import BY_KEY, FIELDS, Scenario
+from envelope.scenario import BY_KEY, FIELDS, Scenario, differs
 
 if TYPE_CHECKING:
     from envelope.fields.base import Default
@@ -48,11 +48,11 @@ def given(found: Facts) -> object:
 
 
 def changes(old: Facts, new: Facts) -> int:
-    """The bits of what differs between two scenarios; 2 and Fraction(2) differ, since they print differently."""
+    """The bits of what differs between two scenarios."""
     found = 0
     for place in compress(_PLACES, map(is_not, old, new)):
         before, after = old[place], new[place]
-        if place > _STATED or type(before) is not type(after) or before != after:
+        if place > _STATED or differs(before, after):
             found |= _retiered(before, after) if place == _TIERS else _BITS[place]
     return found
 

@@ -117,25 +117,27 @@ var start = (function () {
     if (hasPicture === null) onStanding.push(work);
     else work(hasPicture);
   }
+  function whenParsed(work) {
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", work);
+    else work();
+  }
   // Puts a picture, in a template, where it belongs once that is there; null where there is none.
   function place(picture) {
-    if (document.readyState === "loading") {
-      return document.addEventListener("DOMContentLoaded", function () {
-        place(picture);
-      });
-    }
-    if (picture && root.getAttribute("data-state") !== "live") {
-      root.removeAttribute("data-first");
-      if (!isFrame) showAnswerFirst();
-      element("page").textContent = "";
-      element("page").appendChild(picture.content);
-      painted();
-    }
-    standing(picture !== null);
+    whenParsed(function () {
+      if (picture && root.getAttribute("data-state") !== "live") {
+        root.removeAttribute("data-first");
+        if (!isFrame) showAnswerFirst();
+        element("page").textContent = "";
+        element("page").appendChild(picture.content);
+        painted();
+      }
+      standing(picture !== null);
+    });
   }
   function fetchModules() {
-    if (document.readyState === "loading") return document.addEventListener("DOMContentLoaded", fetchModules);
-    document.body.appendChild(document.importNode(element("first").content, true));
+    whenParsed(function () {
+      document.body.appendChild(document.importNode(element("first").content, true));
+    });
   }
   var PATIENCE = 15000; // ms; a picture has 4 to 35 KB
   function fetchPicture(name) {
@@ -179,12 +181,11 @@ var start = (function () {
     var held = isPictured ? element("view-" + name) : null;
     // A frame's modules come once the picture that it holds stands: three frames and the post share a thread, which
     // they kept for 0.1 s. A picture that has yet to come may be long in coming.
-    if (isFrame && !held) fetchModules();
-    else if (isFrame) {
+    if (isFrame && held) {
       whenStanding(function () {
         afterFrame(fetchModules);
       });
-    }
+    } else if (isFrame) fetchModules();
     if (isPictured && !held) fetchPicture(name);
     else place(held);
   }

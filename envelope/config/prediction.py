@@ -7,6 +7,7 @@ from dataclasses import replace
 from envelope.config.families import Family
 from envelope.config.keys import Keys
 from envelope.model import CompressedAttention, Dense, HeadAttention, LayerGroup, MixtureOfExperts
+from envelope.units import counted
 
 DEPTH = ("num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers", "mtp_num_layers")
 MODULES = ("num_mtp_modules", "mtp_transformer_layers", "use_mtp")
@@ -35,7 +36,8 @@ def prediction(keys: Keys, family: Family, groups: tuple[LayerGroup, ...], hidde
     found = _described(keys, family, groups, depth, hidden, vocabulary) if depth else NONE
     if found[0]:
         return found
-    keys.log.note(f"The file declares {depth or modules} prediction layers (MTP) whose weights are not described: left out.")
+    declared = counted(depth or modules, "prediction layers")
+    keys.log.note(f"The file declares {declared} (MTP) whose weights are not described: left out.")
     return NONE
 
 

@@ -177,7 +177,7 @@ def measure_embeds(playwright: Playwright, url: str, note: Note, traffic: Traffi
         page.set_viewport_size(WINDOW_OF_POST)
         page.goto(f"{url}post.html", wait_until="load")
         for frame in _frames(page):
-            frame.wait_for_function("bench.shown.frame")
+            frame.wait_for_function("() => bench.shown.frame")
         origin = page.evaluate("performance.timeOrigin")
         standing = [frame.evaluate("[performance.timeOrigin, bench.shown.frame]") for frame in _frames(page)]
         note("embeds_standing_s", max(opened + shown - origin for opened, shown in standing) / 1000)

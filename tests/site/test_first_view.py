@@ -70,7 +70,7 @@ def test_the_live_charts_take_the_pictures_place_without_a_jump(page: Page, widt
         place, box = page.locator(f"#plot-{key}").bounding_box(), svg.bounding_box()
         pictured[key] = [box["x"] - place["x"], box["y"] - place["y"], box["width"], box["height"]]
     expect(page.locator("html")).to_have_attribute("data-state", "starting")
-    page.wait_for_function("performance.getEntriesByName('charts').length === 1")
+    page.wait_for_function("() => performance.getEntriesByName('charts').length === 1")
     held.release()
     expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
     expect(page.locator("#plot-experts canvas").first).to_be_visible()
@@ -149,7 +149,7 @@ class TestEmbed:
         page.set_viewport_size({"width": width, "height": 500})
         page.goto(f"embed.html?model=muse-spark-open&show={show}")
         expect(page.locator(".picture svg").first).to_be_visible()
-        page.wait_for_function("performance.getEntriesByName('charts').length === 1")
+        page.wait_for_function("() => performance.getEntriesByName('charts').length === 1")
         assert_labels_clear(page)
         assert serious(page) == []
         assert not any("bokeh" in url or "pyodide" in url for url in watch.requests)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from axe import serious
 from conftest import START_MILLISECONDS
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from app import link
 from envelope import catalog, evaluate
@@ -21,7 +21,7 @@ from envelope.units import text
 READING = ("method.html", "post.html")
 LIGHTS = ("light", "dark")
 # Whether a frame is as tall as what it shows, so that it has no scroll bar of its own.
-WHOLE = "document.documentElement.scrollHeight <= innerHeight"
+WHOLE = "() => document.documentElement.scrollHeight <= innerHeight"
 
 
 class Outline(HTMLParser):
@@ -185,20 +185,26 @@ def test_an_embed_starts_in_the_narrowest_sandbox_it_can(page: Page) -> None:
     page.frames[1].wait_for_function(WHOLE)
 
 
-# Whether the whole style was there at each change of the start's state.
+# Whether the whole style was there when each step of the start began.
 WATCH_STYLE = """() => {
-    const root = document.documentElement, sheet = () => Boolean(document.querySelector("link[href$='page.css']")?.sheet);
+    const doing = document.getElementById("doing"), sheet = () => Boolean(document.querySelector("link[href$='page.css']")?.sheet);
     window.styled = {};
-    new MutationObserver(() => (styled[root.dataset.state] = sheet())).observe(root, { attributeFilter: ["data-state"] });
+    new MutationObserver(() => (styled[doing.textContent] ??= sheet())).observe(doing, { childList: true });
 }"""
 
 
-def test_an_embed_is_live_only_with_the_whole_style(page: Page) -> None:
+def test_an_embed_is_built_only_with_the_whole_style(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/page.css", lambda route: held.append(route))
     page.goto("embed.html?model=muse-spark-open&show=section-models&fields=context")
     page.evaluate(WATCH_STYLE)
     page.get_by_role("button", name="Start").click()
+    page.wait_for_function("() => window.late_files", timeout=START_MILLISECONDS)  # Python is there
+    held[0].continue_()
     expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
-    assert page.evaluate("styled") == {"starting": False, "live": True}
+    styled = page.evaluate("styled")
+    assert styled["Starting Python …"] is False
+    assert styled["Building the page …"] is True
     expect(page.locator(".row")).to_have_css("display", "grid")
     expect(page.locator(".rows").first).to_have_css("border-collapse", "collapse")
 
