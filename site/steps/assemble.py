@@ -3,7 +3,7 @@
     index.html            the page; embed.html a part of it for a frame
     method.html           every number with its formula, source and working
     post.html             a sample post with embeds
-    runtime-<hash>/       what the lock file pins: Pyodide, packages, Bokeh's and Panel's scripts
+    runtime-<hash>/       what the lock file pins: Pyodide, packages, Bokeh's script
     app-<hash>/           what this repository holds: boot modules, styles, envelope, presets, app
     licenses/             licences of all of it
     sw.js                 the service worker; with offline-<edition>.zst, what it keeps beside the large files
@@ -28,8 +28,9 @@ from steps.licences import licences
 from steps.lock import BuildError, Lock, read_lock
 from steps.method import reading_parts
 from steps.node import node_command
-from steps.packages import Tree, npm_tree, page_scripts, standin_tree, unzip_tree, wheel_tree, zip_tree
+from steps.packages import Tree, npm_tree, standin_tree, unzip_tree, wheel_tree, zip_tree
 from steps.patches import patched
+from steps.script import bokeh_script
 from steps.serve import CONTENT_TYPES
 from steps.snapshot import Snapshot, snapshot
 from steps.version import catalogue_date, git_version
@@ -118,8 +119,9 @@ def stdlib_archive(kitchen: Kitchen, core: Tree, *, sources: bool) -> bytes:
 def package_tree(kitchen: Kitchen, files: dict[str, Path], *, sources: bool) -> Tree:
     """All packages of others that the app imports, as they lie below site-packages."""
     tree = standin_tree("numpy", "pyodide_http")
-    for name in files.keys() - {"pyodide", "zstddec"}:
-        tree |= wheel_tree(name, files[name])
+    for name, file in files.items():
+        if file.suffix == ".whl":
+            tree |= wheel_tree(name, file)
     return tree if sources else _compiled(kitchen, tree, SITE_PACKAGES)
 
 
@@ -167,7 +169,9 @@ def build(kitchen: Kitchen, dist: Path, *, sources: bool = False) -> None:
     loader = {name: core[name] for name in ("pyodide.mjs", "pyodide.asm.mjs")}
     packed_core = {"pyodide.asm.wasm.zst": pack(core["pyodide.asm.wasm"])} | decoder(files["zstddec"])
     archives = {"stdlib.zip": stdlib, "packages.zip": zip_tree(packages)}
-    runtime = patched(loader) | packed_core | page_scripts(files["bokeh"]) | archives
+    bundler = pinned(kitchen, "build")["esbuild-wasm"]
+    script = bokeh_script(files, bundler, node=kitchen.node, cache=kitchen.cache, say=kitchen.say)
+    runtime = patched(loader) | packed_core | {"js/bokeh.min.js": script} | archives
     runtime_name = f"runtime-{content_hash(runtime)}"
 
     made = None if sources else snapshot(

@@ -48,7 +48,7 @@ def write_micropip(kitchen: Kitchen, folder: Path) -> None:
     for path in (*MODULES, "app/base.css", "app/page.css"):
         core[path.split("/")[-1]] = (kitchen.root / path).read_bytes()
     write_tree(core, folder)
-    for wheel in (*extra.values(), *(path for name, path in files.items() if name != "pyodide")):
+    for wheel in (*extra.values(), *(path for path in files.values() if path.suffix == ".whl")):
         shutil.copy(wheel, folder / wheel.name)
 
 

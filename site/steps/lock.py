@@ -12,7 +12,7 @@ class BuildError(Exception):
 
 @dataclass(frozen=True)
 class Pin:
-    """One pinned file. `source` is npm, pypi or pyodide; `use` is page, bench or test."""
+    """One pinned file. `source` is npm, pypi or pyodide; `use` is page, build, bench or test."""
 
     name: str
     version: str

@@ -26,8 +26,6 @@ _DROPPED_OF = {
 # Modules that are asked for and not needed: each says in its first lines what it saves.
 STANDINS = Path(__file__).parent / "standins"
 
-# Every model of the page is in Bokeh's first script. Its widgets and tables and Panel's models would be 1.5 MB more.
-_SCRIPTS = "bokeh/server/static/js/", ("bokeh.min.js",)
 _STOCK_SCRIPTS = "bokeh/server/static/js/", ("bokeh.min.js", "bokeh-widgets.min.js", "bokeh-tables.min.js")
 
 
@@ -48,13 +46,6 @@ def wheel_tree(name: str, wheel: Path) -> Tree:
 def standin_tree(*names: str) -> Tree:
     """Stand-ins for packages that are asked for and not needed."""
     return {f"{name}.py": (STANDINS / f"{name}.py").read_bytes() for name in names}
-
-
-def page_scripts(bokeh: Path) -> Tree:
-    """Scripts that the page loads itself, by path below the runtime folder."""
-    folder, scripts = _SCRIPTS
-    with zipfile.ZipFile(bokeh) as archive:
-        return {f"js/{script}": archive.read(folder + script) for script in scripts}
 
 
 def stock_scripts(bokeh: Path, panel: Path) -> Tree:
@@ -86,8 +77,10 @@ def licence_tree(name: str, wheel: Path) -> Tree:
 
 
 def npm_licence_tree(name: str, package: Path) -> Tree:
-    """The licence text of an npm package, by `name/LICENSE`."""
-    return {f"{name}/LICENSE": npm_tree(package, ("LICENSE",))["LICENSE"]}
+    """Licence texts of an npm package, by `name/file`."""
+    with tarfile.open(package) as archive:
+        texts = [path for path in archive.getnames() if re.match(r"package/LICENSE[^/]*$", path)]
+    return {f"{name}/{path}": content for path, content in npm_tree(package, tuple(path.removeprefix("package/") for path in texts)).items()}
 
 
 def zip_tree(tree: Tree, *, deflate: bool = True) -> bytes:
