@@ -75,9 +75,14 @@ def test_a_missing_file_without_network_says_what_to_do(tmp_path: Path) -> None:
 
 def test_the_lock_names_every_file_it_ships(dist: Path) -> None:
     assert {pin.name for pin in LOCK.used_by("page")} == {
-        "pyodide", "zstddec", "bokeh", "panel", "param", "pyviz_comms", "jinja2", "packaging", "markupsafe", "pyyaml",
+        "pyodide", "zstddec", "@bokeh/bokehjs", "@bokeh/numbro", "fflate", "flatbush", "flatqueue", "sprintf-js",
+        "bokeh", "panel", "param", "pyviz_comms", "jinja2", "packaging", "markupsafe", "pyyaml",
     }  # fmt: skip
     assert all(len(pin.sha256) == 64 for pin in LOCK.pins)
+
+
+def test_bokehs_two_halves_are_of_one_version() -> None:
+    assert LOCK.pin("@bokeh/bokehjs").version == LOCK.pin("bokeh").version
 
 
 def test_cached_files_are_taken_without_asking_anyone(dist: Path) -> None:
