@@ -91,7 +91,8 @@ _BEGIN, _IS, _END = "<!--part ", "-->", "<!--/part-->"
 def part(html: Markup, element: str, /, **key: str) -> Markup:
     """One element of that name as a part of its region, which the page is sent again only when it has changed.
 
-    `key` is the attribute by which the page knows it: `id` or `data_row`.
+    `key` is the attribute by which the page knows it: `id` or `data_row`. What holds it needs such a key too where
+    others of its kind come and go beside it: in an element that the page takes for new, the part would stay empty.
     """
     return Markup(f"{_BEGIN}{tag(element, **key, data_same=True)}{_IS}{html}{_END}")
 

@@ -83,7 +83,12 @@ def content(state: State, section: Section, drawn: Charts) -> Markup:
     return join(
         tag("ul", findings.listed(found), class_="findings", aria_label=f"Findings: {section.title}") if found else None,
         (tag("p", words) for words in shown.paragraphs),
-        tag("div", (inputs.row(state, BY_KEY[key], section.key) for key in shown.inputs if state.envelope.scenario.applies(key)), class_="some-inputs") if shown.inputs else None,
+        tag(
+            "div",
+            (inputs.row(state, BY_KEY[key], section.key) for key in shown.inputs if state.envelope.scenario.applies(key)),
+            class_="some-inputs",
+            id=f"{section.key}-inputs",
+        ) if shown.inputs else None,
         quantities.explained(state.envelope, shown.quantities) if shown.quantities else None,
         (_table(one) for one in shown.tables),
         (_chart(drawn, key) for key in shown.charts),
