@@ -71,7 +71,7 @@ class State:
         if key not in self._folded or (self._is_custom and self._folded[key] == self._origin.get(key)):
             return False
         scenario = self.envelope.scenario
-        return self.stale or key not in scenario.given or scenario.values[key] != scenario.defaults[key].value
+        return self.stale or scenario.values[key] != scenario.defaults[key].value
 
     def changes(self) -> tuple[str, ...]:
         """Fields that differ from the preset, in the order they are declared; the choice of model and machine is none."""
@@ -222,7 +222,7 @@ class State:
             self.envelope = Envelope(scenario)
 
     def _attempt(self, texts: Texts) -> tuple[Scenario | None, tuple[InputError, ...]]:
-        return attempt(texts, self._assumed.get(texts.get("groups", ""), ()))
+        return _resolved(texts, self._assumed.get(texts.get("groups", ""), ()))
 
     def _fold(self, cells: Texts) -> dict[str, str]:
         """Put cells of the layer table into `groups`; returns what is wrong, by key."""
@@ -263,7 +263,10 @@ def _given_model(texts: Texts) -> dict[str, str]:
 
 def stated(envelope: Envelope) -> dict[str, str]:
     """A scenario in canonical texts: the model, and what differs from its preset, in the order of the fields."""
-    scenario = envelope.scenario
+    return _differing(envelope.scenario)
+
+
+def _differing(scenario: Scenario) -> dict[str, str]:
     kept = (key for key in BY_KEY if key in scenario.given and scenario.values[key] != scenario.defaults[key].value)
     return {"model": scenario.text("model"), **{key: scenario.text(key) for key in kept if key != "model"}}
 
@@ -282,8 +285,16 @@ def usable(texts: Texts) -> tuple[dict[str, str], tuple[InputError, ...]]:
         kept = {key: text for key, text in kept.items() if key not in dropped}
 
 
+def _resolved(texts: Texts, assumptions: tuple[Assumption, ...] = ()) -> tuple[Scenario | None, tuple[InputError, ...]]:
+    """Settle texts. What is typed as the preset has it is not stated, as it is not when the link is opened."""
+    scenario, errors = attempt(texts, assumptions)
+    while scenario is not None and (kept := _differing(scenario)).keys() != scenario.given.keys() | {"model"}:
+        scenario, errors = attempt(kept, assumptions)
+    return scenario, errors
+
+
 def _evaluated(texts: Texts) -> Envelope:
-    scenario, errors = attempt(texts)
+    scenario, errors = _resolved(texts)
     if scenario is None:
         raise errors[0]
     return Envelope(scenario)

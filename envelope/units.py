@@ -71,9 +71,9 @@ def rate(text: str) -> Fraction:
     return number(cleaned, _BYTE_SUFFIX, "bytes per second such as 8 TB/s")
 
 
-def share(text: str) -> Fraction:
+def share(text: str, accepted: str = "a share such as 0.9 or 90%") -> Fraction:
     """Read a share: `0.85`, `85%`. Raises ValueError."""
-    return number(text, {"": 1, "%": Fraction(1, 100)}, "a share such as 0.9 or 90%")
+    return number(text, {"": 1, "%": Fraction(1, 100)}, accepted)
 
 
 def real(text: str) -> Fraction:

@@ -154,10 +154,9 @@ def _echo_mix(value: Value) -> str:
 
 
 def _read_ratio(text: str) -> Value:
-    cleaned = text.strip().lower()
-    if cleaned in ("best", "auto"):
-        return cleaned
-    return units.share(text)
+    if text.strip().lower() == "best":
+        return "best"
+    return units.share(text, "best, or a ratio such as 0.08")
 
 
 def _write_ratio(value: Value) -> str:

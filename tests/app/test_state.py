@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.state import State, usable
-from envelope.scenario import BY_KEY
+from envelope.scenario import BY_KEY, resolve
 from tests.app.strategies import edits, states
 
 
@@ -50,6 +50,12 @@ class TestTyping:
         assert state.text("context") == "131072"
         assert state.given() == {"model": "muse-spark-open"}
 
+    def test_what_is_assumed_stays_assumed_when_it_is_typed_as_it_is(self):
+        state = State()
+        state.type("memory_fraction", "90%")
+        assert state.text("memory_fraction") == "90%"
+        assert [one.key for one in state.envelope.scenario.assumed] == [one.key for one in State().envelope.scenario.assumed]
+
     def test_an_unknown_field_changes_nothing(self):
         state = State()
         state.type("nonsense", "1")
@@ -58,7 +64,7 @@ class TestTyping:
     @given(st.lists(edits(), max_size=12))
     @settings(max_examples=60)
     def test_whatever_is_typed_there_is_an_envelope_and_a_message_for_each_error(self, typed):
-        state = State()
+        state = State({"model": "muse-spark-open"})  # as a link says it
         for key, text in typed:
             before = state.envelope
             state.type(key, text)
@@ -66,8 +72,10 @@ class TestTyping:
             if state.stale:
                 assert state.envelope is before
                 assert all(message for message in state.errors.values())
-            elif key in state.texts:
-                assert state.envelope.scenario.given[key] == state.envelope.scenario.text(key)
+            else:
+                mine, opened = state.envelope.scenario, State(state.given()).envelope.scenario
+                assert mine.values == resolve(state.texts).values
+                assert (opened.given, opened.values, opened.tiers, opened.assumed) == (mine.given, mine.values, mine.tiers, mine.assumed)
 
 
 class TestResets:

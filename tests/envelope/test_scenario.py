@@ -60,6 +60,7 @@ class TestChecks:
             ({"groups": "h1"}, "groups"),
             ({"split": "bf16~x"}, "split"),
             ({"pool_ratio": "0"}, "pool_ratio"),
+            ({"pool_ratio": "auto"}, "pool_ratio"),
             ({"memory_fraction": "1.2"}, "memory_fraction"),
             ({"headroom": "0.1", "pool_ratio": "0.5"}, "headroom"),
             ({"mix": "32K:0"}, "mix"),
