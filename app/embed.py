@@ -38,7 +38,7 @@ class Embed:
             problems.append(f"There is no {show[:40]!r} to show; these are the numbers.")
             show = NUMBERS
         asked = [key for key in other.get("fields", "").split(",") if key]
-        problems += [f"The link's {key[:40]!r} is not an input here and was ignored." for key in asked if key not in BY_KEY]
+        problems += link.unknown((key for key in asked if key not in BY_KEY), "The link's {} is not an input here and was ignored.")
         return cls(show, tuple(dict.fromkeys(key for key in asked if key in BY_KEY))), tuple(problems)
 
     @property

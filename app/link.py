@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote
 
@@ -15,7 +15,7 @@ VERSION = "1"
 PINNED = "a."  # what state A has instead, when two are compared; an empty value means A leaves the input alone
 _SAFE = ":,/~@;!*()'$"  # readable, and without meaning inside a query
 _LONGEST = 20_000  # characters read at all
-_MOST_NAMED = 5  # unknown inputs, each in a sentence of its own
+_MOST_NAMED = 5  # unknown names, each in a sentence of its own
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,18 @@ def read(query: str) -> Link:
     known = {key: text for key, text in found.items() if key in BY_KEY}
     pinned = {key.removeprefix(PINNED): text for key, text in found.items() if key.startswith(PINNED) and key.removeprefix(PINNED) in BY_KEY}
     ignored = found.keys() - known.keys() - {*BESIDE} - {PINNED + key for key in pinned}
-    problems += [f"The link's {key[:40]!r} is not an input here and was ignored." for key in sorted(ignored)[:_MOST_NAMED]]
-    if len(ignored) > _MOST_NAMED:
-        problems.append(f"{len(ignored) - _MOST_NAMED:,} more names of the link are no inputs here either.")
+    problems += unknown(sorted(ignored), "The link's {} is not an input here and was ignored.")
     texts, errors = usable({key: text for key, text in known.items() if text.strip()})
     problems += [_problem(error) for error in errors]
     return Link(texts, _pinned(texts, pinned, problems), found.get("data", "")[:10], tuple(problems), {key: found[key] for key in VIEWED if key in found})
+
+
+def unknown(names: Iterable[str], sentence: str) -> list[str]:
+    """A sentence for each of the first names that mean nothing here, and one for the others."""
+    named = list(dict.fromkeys(names))
+    more = len(named) - _MOST_NAMED
+    rest = [f"{more:,} more of the link's names mean nothing here either."] if more > 0 else []
+    return [sentence.format(repr(name[:40])) for name in named[:_MOST_NAMED]] + rest
 
 
 def _pinned(texts: Texts, pinned: Texts, problems: list[str]) -> Texts | None:

@@ -10,7 +10,7 @@ from envelope.chart import Chart
 from envelope.scenario import BY_KEY
 from envelope.sections import Section, Table, sections
 
-from app import charts, findings, inputs, quantities
+from app import charts, findings, inputs, link, quantities
 from app.markup import Markup, button, join, tag, unbroken
 from app.state import State
 
@@ -41,7 +41,7 @@ def asked(other: Mapping[str, str]) -> tuple[frozenset[str], tuple[str, ...]]:
     if other.get("show", "").startswith(SHOWN):
         names.append(other["show"].removeprefix(SHOWN))
     known = frozenset(names) & frozenset(keys())
-    return known, tuple(f"There is no section {name[:40]!r} here; it was not opened." for name in dict.fromkeys(names) if name not in known)
+    return known, tuple(link.unknown((name for name in names if name not in known), "There is no section {} here; it was not opened."))
 
 
 def open_query(opened: frozenset[str]) -> dict[str, str]:

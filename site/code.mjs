@@ -9,6 +9,8 @@ import panel.io.pyodide
 pyodide.code.run_js = run_js
 from app.joined import Joined
 panel.io.pyodide._link_docs = Joined
+# Panel would read the address too, and evaluate its values: with thousands of digits or brackets it would never start.
+panel.io.pyodide.sync_location = lambda: None
 `;
 
 // Run the app: its roots are then in the current document. What changed while it was built needs no telling.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from app import link
 from app.state import State, stated
 from envelope import catalog, config, pasted, resolve
+from tests.app.reader import Reader
 from tests.app.strategies import hostile, states
 
 LONGEST = 2000  # characters; what the page promises for any state the form can reach
@@ -118,3 +119,11 @@ def test_a_pasted_config_reopens_without_its_file(name: str):
     assert again.envelope.scenario.split == state.envelope.scenario.split
     assert again.envelope.scenario.values == state.envelope.scenario.values
     assert link.write(again.given()) == query
+
+
+def test_of_many_names_that_mean_nothing_the_first_are_named():
+    names = ",".join(f"n{number}" for number in range(300))
+    said = (Reader(f"?{names.replace(',', '=1&')}=1"), Reader(f"?open={names}"), Reader(f"?fields={names}", embedded=True))
+    for notices in (reader.region("notices").all("p") for reader in said):
+        assert len(notices) == 6
+        assert notices[-1].text.startswith("295 more of the link's names mean nothing here either.")

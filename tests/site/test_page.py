@@ -144,6 +144,12 @@ class TestBadInput:
         assert page.title() == "Serving envelope"
         expect(headline(page)).to_have_text("Fits · 258 sessions at 128K")
 
+    @pytest.mark.parametrize("text", ["9" * 5000, "[" * 9000], ids=["digits", "brackets"])
+    def test_nothing_in_an_address_is_evaluated(self, open_live: Callable[..., Page], text: str) -> None:
+        page = open_live(f"?zzz={text}")
+        expect(page.get_by_text("The link's 'zzz' is not an input here and was ignored.")).to_be_visible()
+        expect(headline(page)).to_have_text("Fits · 258 sessions at 128K")
+
     def test_what_does_not_fit_says_how_many_gpus_it_takes(self, open_live: Callable[..., Page]) -> None:
         page = open_live("?machine=rtx-5090")
         expect(headline(page)).to_have_text("Does not fit")
