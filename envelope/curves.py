@@ -48,7 +48,7 @@ def _pool_ratio(e: Evaluation) -> Chart:
         series.append(_series(e, token_text(length), mix, sorted({*points, float(ratio)}), "other"))
         marks.append(_mark(e, mix, token_text(length), ratio, "plain"))
     if chosen not in (best, started_with):
-        marks.append(_mark(e, None, f"{mine} at", chosen, "chosen"))
+        marks.append(_mark(e, None, "chosen", chosen, "chosen"))
     default = sessions_at(e, started_with)
     marks.append(Mark(f"{default:,} at the default {decimal_text(started_with)}", float(started_with), default, "default"))
     top = sessions_at(e, chosen_ratio(e, need)) or 1

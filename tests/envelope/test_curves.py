@@ -20,6 +20,10 @@ class TestPoolRatio:
         labels = [mark.label for mark in pool_ratio(evaluate()).marks]
         assert labels == ["128K: 258 at 0.0782", "32K: 665 at 0.313", "1M: 38 at 0.0098", "95 at the default 0.8"]
 
+    def test_marks_a_ratio_that_is_neither_the_best_nor_the_default(self):
+        envelope = evaluate(pool_ratio="0.1")
+        assert f"chosen: {envelope.value('sessions')} at 0.1" in [mark.label for mark in pool_ratio(envelope).marks]
+
     def test_the_line_passes_through_what_evaluate_says(self):
         line = pool_ratio(evaluate(pool_ratio="0.4")).series[0]
         for ratio in ("0.4", "0.8"):

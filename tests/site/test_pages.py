@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe import serious
-from conftest import START_MILLISECONDS
-from playwright.sync_api import Browser, Page, Route, expect
+from conftest import START_MILLISECONDS, Held
+from playwright.sync_api import Browser, Page, expect
 
 from app import link
 from envelope import catalog, evaluate
@@ -194,13 +194,12 @@ WATCH_STYLE = """() => {
 
 
 def test_an_embed_is_built_only_with_the_whole_style(page: Page) -> None:
-    held: list[Route] = []
-    page.route("**/page.css", lambda route: held.append(route))
+    held = Held(page, "page.css")
     page.goto("embed.html?model=muse-spark-open&show=section-models&fields=context")
     page.evaluate(WATCH_STYLE)
     page.get_by_role("button", name="Start").click()
     page.wait_for_function("() => window.late_files", timeout=START_MILLISECONDS)  # Python is there
-    held[0].continue_()
+    held.release()
     expect(page.locator("html")).to_have_attribute("data-state", "live", timeout=START_MILLISECONDS)
     styled = page.evaluate("styled")
     assert styled["Starting Python …"] is False
