@@ -172,12 +172,14 @@ def test_an_embed_leads_to_the_same_state_of_the_calculator(page: Page) -> None:
 
 def test_an_embed_starts_in_the_narrowest_sandbox_it_can(page: Page) -> None:
     page.goto("post.html")
-    page.evaluate("""() => {
-        const frame = document.querySelector('iframe');
-        frame.sandbox = 'allow-scripts allow-same-origin';
-        frame.src = frame.src.replace('context,chunk', 'context');
-    }""")
     inside = page.locator("iframe").first.content_frame
+    expect(inside.locator(".picture")).to_be_visible()  # it has loaded: Chromium may drop an address that comes before
+    with page.expect_event("framenavigated", lambda frame: frame.url.endswith("&fields=context")):
+        page.evaluate("""() => {
+            const frame = document.querySelector('iframe');
+            frame.sandbox = 'allow-scripts allow-same-origin';
+            frame.src = frame.src.replace('context,chunk', 'context');
+        }""")
     inside.get_by_role("button", name="Start").click()
     field = inside.get_by_role("textbox", name="Context")
     field.fill("32K", timeout=START_MILLISECONDS)
