@@ -25,6 +25,7 @@ class Figure:
 
 
 FIGURES = (
+    Figure("medians.bare_cold_s", "bare Pyodide live, cold: how fast the machine was"),
     Figure("medians.first_readable_s", "first readable numbers, cold", 0.3),
     Figure("medians.charts_s", "both main charts standing, cold", 1.0),
     Figure("medians.live_cold_s", "live, cold"),
