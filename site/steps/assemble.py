@@ -28,7 +28,7 @@ from steps.licences import licences
 from steps.lock import BuildError, Lock, read_lock
 from steps.method import reading_parts
 from steps.node import node_command
-from steps.packages import Tree, npm_tree, standin_tree, unzip_tree, wheel_tree, zip_tree
+from steps.packages import Tree, npm_tree, standin_tree, unzip_tree, wheel_tree, write_tree, zip_tree
 from steps.patches import patched
 from steps.script import bokeh_script
 from steps.serve import CONTENT_TYPES
@@ -93,21 +93,14 @@ def pinned(kitchen: Kitchen, use: str) -> dict[str, Path]:
 
 def unpack_core(kitchen: Kitchen, package: Path) -> Tree:
     """Pyodide's files as published, also laid out in the cache for Node."""
-    tree = npm_tree(package, CORE_FILES)
+    published = npm_tree(package)
+    tree = {name: published[name] for name in CORE_FILES}
     if not kitchen.core.exists():
         partial = kitchen.core.with_name(kitchen.core.name + ".part")
         shutil.rmtree(partial, ignore_errors=True)
         write_tree(tree, partial)
         partial.rename(kitchen.core)
     return tree
-
-
-def write_tree(tree: Tree, folder: Path) -> None:
-    """Write a tree below a folder."""
-    for path, content in tree.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
 
 
 def stdlib_archive(kitchen: Kitchen, core: Tree, *, sources: bool) -> bytes:

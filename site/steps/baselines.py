@@ -4,8 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
-from steps.assemble import Kitchen, app_packages, pinned, unpack_core, write_tree
-from steps.packages import Tree, standin_tree, stock_scripts, wheel_tree, zip_tree
+from steps.assemble import Kitchen, app_packages, pinned, unpack_core
+from steps.packages import Tree, standin_tree, stock_scripts, wheel_tree, write_tree, zip_tree
 
 PURE_WHEEL = b"Wheel-Version: 1.0\nGenerator: build.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 

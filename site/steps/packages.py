@@ -57,10 +57,10 @@ def stock_scripts(bokeh: Path, panel: Path) -> Tree:
         return tree | {"js/panel.min.js": archive.read("panel/dist/panel.min.js")}
 
 
-def npm_tree(package: Path, wanted: tuple[str, ...]) -> Tree:
-    """The named files of an npm package."""
+def npm_tree(package: Path) -> Tree:
+    """The files of an npm package."""
     with tarfile.open(package) as archive:
-        return {name: archive.extractfile(f"package/{name}").read() for name in wanted}
+        return {one.name.removeprefix("package/"): archive.extractfile(one).read() for one in archive if one.isfile()}
 
 
 def licence_tree(name: str, wheel: Path) -> Tree:
@@ -78,9 +78,15 @@ def licence_tree(name: str, wheel: Path) -> Tree:
 
 def npm_licence_tree(name: str, package: Path) -> Tree:
     """Licence texts of an npm package, by `name/file`."""
-    with tarfile.open(package) as archive:
-        texts = [path for path in archive.getnames() if re.match(r"package/LICENSE[^/]*$", path)]
-    return {f"{name}/{path}": content for path, content in npm_tree(package, tuple(path.removeprefix("package/") for path in texts)).items()}
+    return {f"{name}/{path}": content for path, content in npm_tree(package).items() if re.match(r"LICENSE[^/]*$", path)}
+
+
+def write_tree(tree: Tree, folder: Path) -> None:
+    """Write a tree below a folder."""
+    for path, content in tree.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
 
 
 def zip_tree(tree: Tree, *, deflate: bool = True) -> bytes:

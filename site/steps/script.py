@@ -4,13 +4,12 @@ Bokeh's own script holds all of its models: 1.27 MB, of which this page draws wi
 """
 
 import hashlib
-import tarfile
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from steps.commands import run
-from steps.packages import STANDINS
+from steps.packages import STANDINS, npm_tree, write_tree
 
 ENTRY = Path(__file__).parent.parent / "bokeh.mjs"
 PACKAGES = ("@bokeh/bokehjs", "@bokeh/numbro", "fflate", "flatbush", "flatqueue", "sprintf-js")
@@ -23,22 +22,17 @@ _FORM = ("--bundle", "--minify", "--format=iife", "--global-name=Bokeh", "--targ
 
 def bokeh_script(files: dict[str, Path], bundler: Path, *, node: list[str], cache: Path, say: Callable[[str], None]) -> bytes:
     """The script, kept in the cache under the hash of all that made it. `bundler` is the package of esbuild."""
-    packages = [files[name] for name in PACKAGES]
-    sources = (ENTRY, Path(__file__), *(STANDINS / name for name in _STANDINS), bundler, *packages)
+    packages = {name: files[name] for name in PACKAGES} | {"esbuild": bundler}
+    sources = (ENTRY, Path(__file__), *(STANDINS / name for name in _STANDINS), *packages.values())
     kept = cache / "scripts" / f"{hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()}.js"
     if not kept.exists():
         say("bundling Bokeh's script")
         kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            for package, path in (("esbuild", bundler), *zip(PACKAGES, packages, strict=True)):
-                _unpack(path, folder / "node_modules" / package)
-            for standin, modules in _STANDINS.items():
-                for module in modules:
-                    target = folder / "node_modules" / module
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes((STANDINS / standin).read_bytes())
-            (folder / ENTRY.name).write_bytes(ENTRY.read_bytes())
+        modules = {f"{name}/{file}": content for name, package in packages.items() for file, content in npm_tree(package).items()}
+        modules |= {module: (STANDINS / standin).read_bytes() for standin, named in _STANDINS.items() for module in named}
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            write_tree({f"node_modules/{path}": content for path, content in modules.items()} | {ENTRY.name: ENTRY.read_bytes()}, folder)
             later = [f"--external:{module}" for module in _LATER]
             esbuild = [*node, "node_modules/esbuild/bin/esbuild", ENTRY.name, *_FORM, *later, "--outfile=bokeh.js", "--log-level=error"]
             run(esbuild, "esbuild", remedy="correct site/bokeh.mjs", cwd=folder)
@@ -46,12 +40,3 @@ def bokeh_script(files: dict[str, Path], bundler: Path, *, node: list[str], cach
             partial.write_bytes((folder / "bokeh.js").read_bytes())
             partial.rename(kept)
     return kept.read_bytes()
-
-
-def _unpack(package: Path, folder: Path) -> None:
-    with tarfile.open(package) as archive:
-        for member in archive:
-            if member.isfile() and member.name.startswith("package/"):
-                target = folder / member.name.removeprefix("package/")
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(archive.extractfile(member).read())

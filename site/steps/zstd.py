@@ -25,7 +25,7 @@ _DECODER, _MODULE = "dist/zstddec-stream.mjs", re.compile(r'\bwasm = "([A-Za-z0-
 
 def decoder(package: Path) -> Tree:
     """The decoder as a file of its own."""
-    found = _MODULE.search(npm_tree(package, (_DECODER,))[_DECODER].decode())
+    found = _MODULE.search(npm_tree(package)[_DECODER].decode())
     if found is None:
         raise BuildError(f"{package.name} holds no module where it was; correct site/steps/zstd.py.")
     return {"zstd.wasm": base64.b64decode(found.group(1))}

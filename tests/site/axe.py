@@ -23,7 +23,7 @@ RUN = """async () => {
 def script() -> str:
     """axe-core as the lock pins it."""
     package = obtain(LOCK, LOCK.pin("axe-core"), CACHE, lambda text: print(text, file=sys.stderr))
-    return npm_tree(package, (SCRIPT,))[SCRIPT].decode()
+    return npm_tree(package)[SCRIPT].decode()
 
 
 def serious(page: Page | Frame) -> list[str]:
