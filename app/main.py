@@ -52,7 +52,7 @@ class Page:
     def query(self) -> str:
         """The address of the last good state with what is open, and of A where one is pinned."""
         other = self.embed.query if self.embed else sections.open_query(self.view.opened)
-        return link.write(self.state.given(), stated(self.state.pinned) if self.state.pinned else None, other)
+        return link.write(self.state.given(), stated(self.state.pinned.scenario) if self.state.pinned else None, other)
 
     def load(self, query: str, *, embedded: bool = False) -> None:
         """Take the state from an address, and say what of it was ignored."""

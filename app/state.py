@@ -96,7 +96,7 @@ class State:
 
     def given(self) -> dict[str, str]:
         """The last good state in canonical texts: the model, and what differs from its preset."""
-        return stated(self.envelope)
+        return stated(self.envelope.scenario)
 
     def type(self, key: str, text: str) -> None:
         """Follow a field while it is typed in; an empty one goes back to what the preset gives."""
@@ -191,7 +191,7 @@ class State:
         """Make A the present state and the present one A."""
         if self.pinned is not None:
             pinned, self.pinned = self.pinned, self.envelope
-            self.load(stated(pinned))
+            self.load(stated(pinned.scenario))
 
     def _put_back(self, texts: dict[str, str], key: str) -> None:
         """Take a field's text away, or bring back the one that a model outside the catalogue came with."""
@@ -261,12 +261,8 @@ def _given_model(texts: Texts) -> dict[str, str]:
     return {key: text for key, text in texts.items() if key in BY_KEY and BY_KEY[key].group in RESETS["model"] and key not in shape.KEYS and key != "model"}
 
 
-def stated(envelope: Envelope) -> dict[str, str]:
+def stated(scenario: Scenario) -> dict[str, str]:
     """A scenario in canonical texts: the model, and what differs from its preset, in the order of the fields."""
-    return _differing(envelope.scenario)
-
-
-def _differing(scenario: Scenario) -> dict[str, str]:
     kept = (key for key in BY_KEY if key in scenario.given and scenario.values[key] != scenario.defaults[key].value)
     return {"model": scenario.text("model"), **{key: scenario.text(key) for key in kept if key != "model"}}
 
@@ -288,7 +284,7 @@ def usable(texts: Texts) -> tuple[dict[str, str], tuple[InputError, ...]]:
 def _resolved(texts: Texts, assumptions: tuple[Assumption, ...] = ()) -> tuple[Scenario | None, tuple[InputError, ...]]:
     """Settle texts. What is typed as the preset has it is not stated, as it is not when the link is opened."""
     scenario, errors = attempt(texts, assumptions)
-    while scenario is not None and (kept := _differing(scenario)).keys() != scenario.given.keys() | {"model"}:
+    while scenario is not None and (kept := stated(scenario)).keys() != scenario.given.keys() | {"model"}:
         scenario, errors = attempt(kept, assumptions)
     return scenario, errors
 

@@ -72,7 +72,7 @@ def rate(text: str) -> Fraction:
 
 
 def share(text: str, accepted: str = "a share such as 0.9 or 90%") -> Fraction:
-    """Read a share: `0.85`, `85%`. Raises ValueError."""
+    """Read a share: `0.85`, `85%`. `accepted` completes the sentence in the error. Raises ValueError."""
     return number(text, {"": 1, "%": Fraction(1, 100)}, accepted)
 
 

@@ -44,7 +44,7 @@ def test_opened_again_it_is_the_same_state(texts):
 @settings(max_examples=60)
 def test_both_states_of_a_comparison_come_back(texts, other):
     a, b = State(other), State(texts)
-    query = link.write(b.given(), stated(a.envelope))
+    query = link.write(b.given(), stated(a.envelope.scenario))
     found = link.read(query)
     assert found.problems == ()
     assert resolve(found.texts).values == b.envelope.scenario.values
